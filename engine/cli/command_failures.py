@@ -136,21 +136,20 @@ def _give_problems(error: ConfigurationException) -> None:
     typer.echo(json.dumps({"problems": [asdict(problem) for problem in problems]}, indent=2))
 
 
-def existing(path: str) -> Path:
-    """A path that must exist."""
+def existing(path: str, accepted: str = "a file") -> Path:
+    """Returns a path that must exist; `accepted` says what the command takes there."""
     found = Path(path)
     try:
         is_there = bool(path) and bool(found.stat())
     except (FileNotFoundError, NotADirectoryError):
         is_there = False
     if not is_there:
-        raise ConfigurationException(
-            f"{path or 'an empty name'} does not exist: name a file, a directory, or - for standard input"
-        )
+        raise ConfigurationException(f"{path or 'an empty name'} does not exist: name {accepted}")
     return found
 
 
 STANDARD_OUTPUT: Final = "standard output"
+OR_STANDARD_INPUT: Final = "a file, or - for standard input"
 _WAYS: Final = (os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)  # such that what was closed still cannot be used
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 import typer
 
 from engine.cli import app
-from engine.cli.command_failures import existing
+from engine.cli.command_failures import OR_STANDARD_INPUT, existing
 from engine.cli.shared_options import MAX_INPUT, DataSources, Json, MaxInput, opened
 from engine.errors import BrokerError, ConfigurationException
 
@@ -284,8 +284,10 @@ def _sources(files: list[str], max_input: str) -> list[tuple[str, bytes]]:
 def _paths(files: list[str]) -> list[Path]:
     found: list[Path] = []
     for name in files:
-        path = existing(name)
+        path = existing(name, "a file or a directory")
         found += sorted(path.rglob("*.esql")) if path.is_dir() else [path]
+    if not found:
+        raise ConfigurationException(f"{', '.join(files)} holds no .esql file: name one, or a folder of them")
     return found
 
 
@@ -302,7 +304,7 @@ def _body(source: str | None, max_input: str) -> bytes | None:
     if source is None:
         return None
     if source != "-":
-        return read_file(existing(source), most)
+        return read_file(existing(source, OR_STANDARD_INPUT), most)
     if sys.stdin is None:
         raise ConfigurationException("standard input is closed: pipe a body into it, or name a file")
     return read_stream(sys.stdin.buffer, "stdin", most)

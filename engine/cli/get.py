@@ -51,7 +51,7 @@ def get(
     """
     if everything and count is not None:
         raise ConfigurationException("--count and --all exclude each other: give one of them")
-    if wait < 0:
+    if not wait >= 0:  # which what is no number is not either
         raise ConfigurationException(f"--wait {wait} is no number of seconds: it is 0 or more")
     wanted = selection(msg_id, correl_id, group_id, selector)
     take = _printer(as_json=as_json) if output is None else _writer(output, as_json=as_json)

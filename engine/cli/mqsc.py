@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from engine.cli import app
-from engine.cli.command_failures import FAILED, existing, visible
+from engine.cli.command_failures import FAILED, OR_STANDARD_INPUT, existing, visible
 from engine.cli.queue_manager_access import Reach, reached
 from engine.cli.shared_options import Json
 from engine.errors import ConfigurationException
@@ -56,7 +56,7 @@ def _text(script: str) -> str:
     if script == "-":
         data = read_stream(sys.stdin.buffer, "standard input", _LARGEST, _REMEDY) if sys.stdin is not None else b""
     else:
-        data = read_file(existing(script), _LARGEST, _REMEDY)
+        data = read_file(existing(script, OR_STANDARD_INPUT), _LARGEST, _REMEDY)
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:

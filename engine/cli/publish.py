@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from engine.cli import app
-from engine.cli.command_failures import existing
+from engine.cli.command_failures import OR_STANDARD_INPUT, existing
 from engine.cli.put import Options
 from engine.cli.queue_manager_access import KeyStore, Reach, User, begin, reached
 from engine.cli.shared_options import Json
@@ -67,4 +67,4 @@ def _body(file: str, text: str | None) -> bytes:
         return text.encode("utf-8", "surrogateescape")
     if file == "-":
         return b"" if sys.stdin is None else read_stream(sys.stdin.buffer, "standard input", MOST, NO_MESSAGE)
-    return read_file(existing(file), MOST, NO_MESSAGE) if file else b""
+    return read_file(existing(file, OR_STANDARD_INPUT), MOST, NO_MESSAGE) if file else b""

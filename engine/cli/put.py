@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 import typer
 
 from engine.cli import app
-from engine.cli.command_failures import existing
+from engine.cli.command_failures import OR_STANDARD_INPUT, existing
 from engine.cli.queue_manager_access import KeyStore, Reach, User, begin, reached
 from engine.cli.shared_options import identifier
 from engine.errors import BrokerError, ConfigurationException, MessageException
@@ -168,7 +168,7 @@ def _sources(files: list[str], text: str | None, options: Options, *, as_json: b
 def _read(name: str) -> bytes:
     from engine.files.input_files import MOST, NO_MESSAGE, read_file
 
-    path = existing(name)
+    path = existing(name, OR_STANDARD_INPUT)
     if path.is_dir():
         raise ConfigurationException(f"{name} is a directory: name the files in it")
     return read_file(path, MOST, NO_MESSAGE)

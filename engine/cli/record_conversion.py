@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Self
 
 import typer
 
-from engine.cli.command_failures import existing
+from engine.cli.command_failures import OR_STANDARD_INPUT, existing
 from engine.cli.shared_options import AllowFiles
 from engine.errors import BrokerError, ConfigurationException
 from engine.files.input_files import Place
@@ -321,7 +321,7 @@ def opened(file: str, max_input: str) -> Iterator[BinaryIO]:
     if file == "-" and sys.stdin is None:
         raise ConfigurationException("standard input is closed: pipe something into it, or name a file")
     name = "standard input" if file == "-" else file
-    with open(0 if file == "-" else existing(file), "rb", buffering=0, closefd=file != "-") as raw:
+    with open(0 if file == "-" else existing(file, OR_STANDARD_INPUT), "rb", buffering=0, closefd=file != "-") as raw:
         is_device = stat.S_ISCHR(os.fstat(raw.fileno()).st_mode) and not raw.isatty()
         most = size_of(max_input) if max_input else MOST if is_device else None
         yield BufferedReader(raw if most is None else _BoundedInput(raw, name, most))

@@ -179,7 +179,7 @@ def _publish(report: Report, outbox: Outbox, started: float, *, as_json: bool) -
     report.others = outbox.others()
     report.show(time.perf_counter() - started)
     if report.others and not as_json:
-        others = f"{outbox.directory} also holds {report.others:,} files of another run"
+        others = f"{outbox.directory} also holds {report.others:,} file{'s' * (report.others > 1)} of another run"
         typer.echo(f"{others}: empty it, or name another", err=True)
 
 

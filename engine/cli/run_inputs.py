@@ -53,7 +53,7 @@ def letters_of(sources: list[str], descriptor: Descriptor, most: int) -> tuple[I
     count = 0
     for source in sources:
         if source != "-":
-            files = files_of(existing(source))
+            files = files_of(existing(source, "a file, a directory, or - for standard input"))
             letters.append(letters_from(files, descriptor, most))
             count += len(files)
         elif sys.stdin is None:

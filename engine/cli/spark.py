@@ -123,7 +123,7 @@ def run(
         _show_plan(planned.spread(cores) if cores else planned, master, dict(settings), as_json=as_json)
         return
     if "://" not in messages:
-        existing(messages)
+        existing(messages, "a file or a directory")
     refuse_taken(output)
     java()
     origin = _origin(messages, found, entry, said)

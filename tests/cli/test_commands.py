@@ -112,6 +112,9 @@ MISTAKES = [
         1,
         "penstock: BIP2066: no parser called nix: leave the name out for a list of all that there are",
     ),
+    (("esql", "check", "-"), 1, "penstock: BIP2066: - does not exist: name a file or a directory"),
+    (("decode", "nix", "--copybook", "nix"), 1, "penstock: BIP2066: nix does not exist: name a file"),
+    (("mqsc", "nix"), 1, "penstock: BIP2066: nix does not exist: name a file, or - for standard input"),
     (("costs", "kernl"), 1, "penstock: BIP2066: no benchmarks called kernl; did you mean kernel?"),
     (
         ("flow", "show", "nix.yaml"),

@@ -81,3 +81,13 @@ def test_a_folder_without_flows(tmp_path: Path, capsys: pytest.CaptureFixture[st
     """A folder that holds no flow file is an error, not a folder without problems."""
     found = penstock(capsys, "flow", "lint", str(tmp_path))
     assert (found.code, "holds no flow file" in found.err) == (1, True)
+
+
+@pytest.mark.parametrize("command", ["check", "format", "show"])
+def test_a_folder_without_esql(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder that holds no .esql file is an error, not a folder without problems."""
+    found = penstock(capsys, "esql", command, str(tmp_path))
+    assert (1, f"penstock: BIP2066: {tmp_path} holds no .esql file: name one, or a folder of them\n") == (
+        found.code,
+        found.err,
+    )

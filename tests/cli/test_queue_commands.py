@@ -98,6 +98,7 @@ REFUSALS = {
     "property": (("put", "A", "--text", "x", "--property", "colour"), "write NAME=VALUE"),
     "count and all": (("get", "A", "--count", "2", "--all"), "exclude each other"),
     "wait": (("get", "A", "--wait", "-1"), "--wait -1"),
+    "wait of no number": (("get", "A", "--wait", "nan"), "--wait nan"),
     "folder": (("get", "A", "--queue-manager", "nowhere"), "nowhere"),
     "a name that is no UTF-8": (("put", "\udcff", "--text", "x"), "2085"),
     "endless size": (

@@ -67,4 +67,4 @@ def test_files_of_another_run(flow: str, tmp_path: Path, capsys: pytest.CaptureF
     penstock(capsys, "run", flow, "--input", messages(tmp_path, b"<a/>", b"<b/>"), "--output", out)
     (tmp_path / "one").mkdir()
     ended = penstock(capsys, "run", flow, "--input", messages(tmp_path / "one", b"<a/>"), "--output", out)
-    assert (ended.code, ended.err) == (0, f"{out} also holds 1 files of another run: empty it, or name another\n")
+    assert (ended.code, ended.err) == (0, f"{out} also holds 1 file of another run: empty it, or name another\n")
