@@ -51,6 +51,27 @@ def committing(
     return run
 
 
+def put_and_got(work: Any, selection: Selection, body: bytes = BODY) -> Program:
+    """Returns a program that puts a message and gets what is selected, by its correlation id; outside units of work."""
+    own = MQSTR._replace(correl_id=b"\2" * 24)
+
+    def run() -> None:
+        work.put("Q", own, body, syncpoint=False)
+        assert work.get("Q", selection, syncpoint=False) is not None
+
+    return run
+
+
+def in_order(*calls: Program) -> Program:
+    """Returns a program that makes some calls one after the other."""
+
+    def run() -> None:
+        for call in calls:
+            call()
+
+    return run
+
+
 def putter(queues: QueueManager, number: int, unit: int = 1) -> Worker:
     """Returns what puts persistent messages to a queue until it is told to end, so many a unit; 0 for outside units."""
 

@@ -24,7 +24,9 @@ from engine.costs.queue_programs import (
     TOLERANCE,
     committing,
     filled,
+    in_order,
     passing,
+    put_and_got,
     put_together,
     round_trips,
     row,
@@ -102,15 +104,8 @@ def selectors() -> Iterator[Measured]:
     )
     properties: dict[str, Any] = {f"property{number}": f"value {number}" for number in range(15)}
     works = [QueueManager("Q").work() for _ in range(2)]
-
-    def plain() -> None:
-        works[0].put("Q", MQSTR, BODY)
-        works[0].back_out()
-
-    def rich() -> None:
-        works[1].put("Q", *join(properties, MQSTR, BODY))
-        works[1].back_out()
-
+    plain = in_order(lambda: works[0].put("Q", MQSTR, BODY), works[0].back_out)
+    rich = in_order(lambda: works[1].put("Q", *join(properties, MQSTR, BODY)), works[1].back_out)
     yield cost_beside(row("put with 15 properties, beside none", 2.0), plain, rich)
     alone, crowded = _selecting(1), _selecting(10)
     yield cost_beside(row("get by a property with 10 getters on the queue, beside 1", 10.0), alone, crowded)
@@ -120,13 +115,7 @@ def _got(among: int, selection: Selection) -> Program:
     """Returns a program that puts a message among others, and gets it."""
     queues = QueueManager("Q")
     filled(queues, among)
-    work, own = queues.work(), MQSTR._replace(correl_id=b"\2" * 24)
-
-    def run() -> None:
-        work.put("Q", own, BODY, syncpoint=False)
-        assert work.get("Q", selection, syncpoint=False) is not None
-
-    return run
+    return put_and_got(queues.work(), selection)
 
 
 def _selecting(getters: int) -> Program:
@@ -219,13 +208,8 @@ def accounting() -> Iterator[Measured]:
 
 def _calls(work: Work) -> Program:
     """Returns a program of ten calls."""
-
-    def run() -> None:
-        for _ in range(5):
-            work.put("Q", MQSTR, BODY, syncpoint=False)
-            work.get("Q", syncpoint=False)
-
-    return run
+    put, get = partial(work.put, "Q", MQSTR, BODY, syncpoint=False), partial(work.get, "Q", syncpoint=False)
+    return in_order(*(put, get) * 5)
 
 
 def _ended(queues: QueueManager) -> None:
@@ -313,18 +297,15 @@ def statistics_records() -> Iterator[Measured]:
         queues.mqsc("ALTER QMGR STATIME(1.00) STATQ(ON)")
         name = f"statistics of {count:,} queues, beside {asked} {'inquiries' if asked > 1 else 'inquiry'}"
         yield cost_beside(
-            row(name, bound), partial(_inquire, queues, asked), partial(_record, queues, queues.work(), later)
+            row(name, bound),
+            in_order(*(partial(queues.display, "QLOCAL", f"Q{number}") for number in range(asked))),
+            partial(_record, queues, queues.work(), later),
         )
         queues.close()
 
 
 def _clock(later: list[float]) -> float:
     return time.time() + later[0]
-
-
-def _inquire(queues: QueueManager, count: int) -> None:
-    for number in range(count):
-        queues.display("QLOCAL", f"Q{number}")
 
 
 def _record(queues: QueueManager, reading: Work, later: list[float]) -> None:

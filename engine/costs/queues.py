@@ -34,9 +34,11 @@ from engine.costs.queue_programs import (
     MQSTR,
     committing,
     filled,
+    in_order,
     lasting,
     on_disk,
     passing,
+    put_and_got,
     put_together,
     putter,
     rated,
@@ -150,24 +152,12 @@ def _deep(depth: int) -> Work:
 
 def _put_one(work: Work) -> Program:
     """Returns a program that puts a message, and undoes it so that the depth stays."""
-    own, body = MQSTR._replace(correl_id=b"\1" * 24), bytes(KIB)
-
-    def run() -> None:
-        work.put("Q", own, body)
-        work.back_out()
-
-    return run
+    return in_order(partial(work.put, "Q", MQSTR._replace(correl_id=b"\1" * 24), bytes(KIB)), work.back_out)
 
 
 def _get_one(work: Work) -> Program:
-    """Returns a program that gets a message by its id, and puts another of that id."""
-    own, body, wanted = MQSTR._replace(correl_id=b"\2" * 24), bytes(KIB), Selection(correl_id=b"\2" * 24)
-
-    def run() -> None:
-        work.put("Q", own, body, syncpoint=False)
-        work.get("Q", wanted, syncpoint=False)
-
-    return run
+    """Returns a program that puts a message and gets it by its id."""
+    return put_and_got(work, Selection(correl_id=b"\2" * 24), bytes(KIB))
 
 
 def expiry() -> Measured:
