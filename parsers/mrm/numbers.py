@@ -9,7 +9,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, Final, Literal, NamedTuple
 
-from parsers.mrm.simple_values import Decode, Encode, Stored, exact, garbled, unfit, whole_number
+from parsers.mrm.simple_values import Decode, Encode, Stored, as_float, exact, garbled, unfit, whole_number
 
 Number = Literal["integer", "decimal", "float", "exact"]  # exact: a float, or a decimal where no float tells it apart
 Signs = Literal["ascii", "ebcdic", "custom"]
@@ -298,7 +298,7 @@ def ieee(size: int, shape: Shape, *, little_endian: bool) -> Stored:
 
     def encode(value: Any, length: int) -> bytes:
         try:
-            return form.pack(value if value.__class__ is float else float(exact(value, shape.what)))
+            return form.pack(value if value.__class__ is float else as_float(exact(value, shape.what)))
         except OverflowError as error:
             raise unfit(shape.what, value, f"takes a float of {length} bytes") from error
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 from collections.abc import Callable
 from datetime import date, time
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 from engine.errors import ParserException
@@ -15,8 +17,11 @@ UNFIT: Final = 5010
 MISMATCH: Final = 5344  # a tree that does not have what the model asks for
 UNKNOWN: Final = 5287  # a message that the set does not have
 REFERENCE: Final = 5465  # a length or count that another field says and that cannot be
-_FEW: Final = 100  # digits of a text, which are read at once
 LARGEST: Final = 104_857_600  # bytes that a model may bring into a message, as long as MAXMSGL lets one be
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+_MOST_DIGITS: Final = 400
+_LARGEST_EXPONENT: Final = 10_000  # of numbers in plain digits: as many zeros as digits may be read
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 
 Decode = Callable[[bytes, int, int], Any]
 Encode = Callable[[Any, int], bytes]
@@ -66,19 +71,19 @@ def whole_number(value: Any, what: str, scale: int = 0) -> int:
     """
     if scale == 0 and type(value) is int:
         return value
-    if scale == 0 and type(value) is str and len(value) < _FEW and value.isdecimal():
+    if scale == 0 and type(value) is str and len(value) < _MOST_DIGITS and value.isdecimal() and value.isascii():
         return int(value)
     number = exact(value, what)
     sign, digits, exponent = number.as_tuple()
     assert isinstance(exponent, int)
     shift = exponent + scale
-    if shift > 400:
+    if shift > _MOST_DIGITS or len(digits) > sys.int_info.default_max_str_digits:
         raise unfit(what, value, "takes a smaller number")
     counted: int = int("".join(map(str, digits)))
     if shift >= 0:
         counted *= int(10**shift)
     else:
-        counted, rest = divmod(counted, int(10 ** min(-shift, 400)))
+        counted, rest = divmod(counted, int(10 ** min(-shift, _MOST_DIGITS)))
         if rest:
             why = f"whole {10**-scale}s" if scale < 0 else f"at most {scale} digits behind the decimal point"
             raise unfit(what, value, f"takes {why}")
@@ -88,20 +93,12 @@ def whole_number(value: Any, what: str, scale: int = 0) -> int:
 def exact(value: Any, what: str) -> Decimal:
     """A value as the decimal number that it is; texts that are numbers count as such."""
     try:
-        if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
-            raise unfit(what, value, "takes a number")
-        number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
-    except InvalidOperation as error:
+        number = _decimal_of(value)
+    except (TypeError, ValueError) as error:
         raise unfit(what, value, "takes a number") from error
     if not number.is_finite():
         raise unfit(what, value, "takes a number")
     return number
-
-
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
-_MOST_DIGITS: Final = 400
-_LARGEST_EXPONENT: Final = 10_000  # of numbers in plain digits: as many zeros as digits may be read
-_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 
 
 def integer_of(text: str) -> int:
@@ -126,6 +123,29 @@ def number_of(text: str) -> Decimal:
     return Decimal(text)
 
 
+def _decimal_of(value: Any) -> Decimal:
+    """A number, or that which a text means, blanks around it aside; infinite where a float is."""
+    if isinstance(value, str):
+        return number_of(value.strip())
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise TypeError(value)
+    return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+
+
+def as_float(value: Any) -> float:
+    """A value as a float, if it is one.
+
+    >>> as_float(" 1.5 ")
+    1.5
+    """
+    if type(value) is float:
+        return value
+    number = float(_decimal_of(value))
+    if math.isinf(number) and not isinstance(value, float):
+        raise OverflowError(value)
+    return number
+
+
 def as_integer(value: Any) -> int:
     """A value as an integer, if it is one.
 
@@ -134,7 +154,7 @@ def as_integer(value: Any) -> int:
     """
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    if type(value) is str and len(value) < _MOST_DIGITS and value.isdecimal():
+    if type(value) is str and len(value) < _MOST_DIGITS and value.isdecimal() and value.isascii():
         return int(value)
     number = as_decimal(value)
     if number.adjusted() > _MOST_DIGITS or number != int(number):
@@ -148,9 +168,7 @@ def as_decimal(value: Any) -> Decimal:
     >>> as_decimal(1.5)
     Decimal('1.5')
     """
-    if isinstance(value, bool):
-        raise TypeError(value)
-    number = value if isinstance(value, Decimal) else Decimal(str(value).strip())
+    number = _decimal_of(value)
     if not number.is_finite() or abs(number.adjusted()) > _LARGEST_EXPONENT:
         raise ValueError(value)
     return number

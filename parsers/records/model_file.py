@@ -250,6 +250,8 @@ def _typed(field: Field, value: Any, path: str) -> Any:
         return None
     with suppress(ValueError, ArithmeticError):
         match family:
+            case "integer" | "decimal" | "float" if isinstance(value, str) and ("_" in value or not value.isascii()):
+                pass  # what Python takes for a number, and no one else
             case "string":
                 return str(value) if not isinstance(value, bool) else value
             case "integer" if not isinstance(value, bool):

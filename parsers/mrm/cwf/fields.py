@@ -13,14 +13,15 @@ from engine.errors import BrokerError, ParserException
 from parsers.charsets import ccsid as characters
 from parsers.mrm import dates, numbers
 from parsers.mrm.cwf.properties import (
-    CwfField,
     Kept,
     justified_right,
     length_factor,
     moments_of,
+    null_bytes_of,
     null_value_of,
     pad_bytes,
     padding_of,
+    unsized,
 )
 from parsers.mrm.model import WIDTHS
 from parsers.mrm.simple_values import Decode, Encode, Measure, Span, Stored, garbled, unfit
@@ -31,6 +32,8 @@ _FLOATS: Final = 0xF00
 _IEEE_REVERSED: Final = 0x200
 _S390: Final = 0x300
 _ZERO_EBCDIC: Final = b"\xf0"
+_NUMERIC: Final = frozenset({"integer", "decimal", "float"})
+_LONGEST_NUMBER: Final = 1000
 
 
 def stored(kept: Kept) -> Stored:
@@ -39,7 +42,22 @@ def stored(kept: Kept) -> Stored:
     if made is None:
         raise kept.refused(f"there is no physical type {kept.physical_type}")
     found: Stored = made(kept)
+    if kept.type.family in _NUMERIC:
+        if found.size > _LONGEST_NUMBER:
+            raise kept.refused(f"a number has at most {_LONGEST_NUMBER:,} bytes")
+        found = found if found.size else _bounded(kept, found)
     return _nullable(kept, found) if kept.field.nullable else found
+
+
+def _bounded(kept: Kept, found: Stored) -> Stored:
+    """A number whose length another field says, which may say any."""
+
+    def decode(data: bytes, at: int, end: int) -> Any:
+        if end - at > _LONGEST_NUMBER:
+            raise garbled(kept.what, data, at, end, f"has {end - at:,} bytes, more than a number may have")
+        return found.decode(data, at, end)
+
+    return found._replace(decode=decode)
 
 
 def _integer(kept: Kept) -> Stored:
@@ -51,7 +69,7 @@ def _integer(kept: Kept) -> Stored:
 def _shape(kept: Kept, *, signed: bool = True) -> numbers.Shape:
     family = kept.type.family
     number: numbers.Number = family if family in {"integer", "decimal", "float"} else "decimal"
-    if family not in {"integer", "decimal", "float"}:
+    if family not in _NUMERIC:
         raise kept.refused(f"{kept.type.kind} cannot be kept as {kept.physical_type}")
     return numbers.Shape(kept.what, number, kept.cwf.virtual_decimal_point, kept.cwf.signed and signed)
 
@@ -193,7 +211,7 @@ def _nullable(kept: Kept, found: Stored) -> Stored:
         return found
     encoded = null_value_of(kept)
     by_bytes = encoded is None or isinstance(encoded, str | bytes)  # as they are filled up, and not as they are said
-    literal = _literal(kept) if encoded is None else lru_cache(maxsize=64)(partial(_fitting, found, encoded))
+    literal = null_bytes_of(kept) if encoded is None else lru_cache(maxsize=64)(partial(_fitting, found, encoded))
 
     def decode(data: bytes, at: int, end: int) -> Any:
         if by_bytes:
@@ -210,17 +228,6 @@ def _nullable(kept: Kept, found: Stored) -> Stored:
         return raw
 
     return found._replace(decode=decode, encode=encode)
-
-
-def _literal(kept: Kept) -> Callable[[int], bytes | None]:
-    """The bytes that stand for NULL in a field so long, where it has such bytes."""
-    how, said = kept.cwf.encoding_null, kept.cwf.encoding_null_value
-    pad = pad_bytes(kept)
-    raw = characters.encode(said, kept.ccsid, kept.form.encoding, what=kept.what) if said else b""
-    if how == "nullLiteralValue" and raw:
-        return lambda length: raw if length <= 0 else (raw + pad * length)[:length]
-    filling = pad if how == "nullPadFill" else raw if how == "nullLiteralFill" else b""
-    return lambda length: (filling * length)[:length] if filling and length > 0 else None
 
 
 def _fitting(found: Stored, value: Any, length: int) -> bytes | None:
@@ -330,7 +337,7 @@ def length_encoded(prefix: int) -> Callable[[Kept], Stored]:
     """Strings with their length in front, in so many bytes."""
 
     def make(kept: Kept) -> Stored:
-        text, order = string(kept._replace(cwf=_unsized(kept.cwf))), kept.order
+        text, order = string(kept._replace(cwf=unsized(kept.cwf))), kept.order
         unit = length_factor(kept) or 1
 
         def measure(data: bytes, at: int, limit: int) -> int:
@@ -351,19 +358,9 @@ def length_encoded(prefix: int) -> Callable[[Kept], Stored]:
     return make
 
 
-def _unsized(cwf: CwfField) -> CwfField:
-    return CwfField(
-        padding_character=cwf.padding_character,
-        justification=cwf.justification,
-        date_time_format=cwf.date_time_format,
-        ccsid=cwf.ccsid,
-        byte_order=cwf.byte_order,
-    )
-
-
 def null_terminated(kept: Kept) -> Stored:
     """A string that ends with X'00'."""
-    text = string(kept._replace(cwf=_unsized(kept.cwf)))
+    text = string(kept._replace(cwf=unsized(kept.cwf)))
     mark = characters.encode("\0", kept.ccsid, kept.form.encoding)
     width = len(mark)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal, NamedTuple
@@ -94,6 +95,17 @@ class CwfGroup:
     """The CWF properties of a field's group; a group among members is not aligned, and refused if it is to be."""
 
     byte_alignment: Annotated[int, Range(1, 16)] = prop(1, "From the start of the message.")
+
+
+def unsized(cwf: CwfField) -> CwfField:
+    """The properties of a text without those of its length, and of NULL."""
+    return CwfField(
+        padding_character=cwf.padding_character,
+        justification=cwf.justification,
+        date_time_format=cwf.date_time_format,
+        ccsid=cwf.ccsid,
+        byte_order=cwf.byte_order,
+    )
 
 
 _NAMED_PADDING: Final = {"SPACE": " ", "NUL": "\0", "NULL": "\0"}
@@ -221,3 +233,14 @@ def pad_bytes(kept: Kept) -> bytes:
     if text == " " and kept.ccsid in DOUBLE:
         return characters.blank(kept.ccsid)
     return characters.encode(text, kept.ccsid, kept.form.encoding, what=kept.what)
+
+
+def null_bytes_of(kept: Kept) -> Callable[[int], bytes | None]:
+    """The bytes that stand for NULL in a field so long, where it has such bytes."""
+    how, said = kept.cwf.encoding_null, kept.cwf.encoding_null_value
+    pad = pad_bytes(kept)
+    raw = characters.encode(said, kept.ccsid, kept.form.encoding, what=kept.what) if said else b""
+    if how == "nullLiteralValue" and raw:
+        return lambda length: raw if length <= 0 else (raw + pad * length)[:length]
+    filling = pad if how == "nullPadFill" else raw if how == "nullLiteralFill" else b""
+    return lambda length: (filling * length)[:length] if filling and length > 0 else None

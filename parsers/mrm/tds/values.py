@@ -14,7 +14,7 @@ from engine.errors import ParserException
 from engine.tree.source import Value
 from parsers.mrm.dates import DEFAULT_FORMATS, text_of, value_of
 from parsers.mrm.model import Field, SimpleType
-from parsers.mrm.simple_values import as_decimal, as_integer, as_text, integer_of, number_of
+from parsers.mrm.simple_values import as_decimal, as_float, as_integer, as_text, integer_of, number_of
 from parsers.mrm.tds.properties import TdsField, expand
 
 UNREADABLE: Final = 5285
@@ -228,7 +228,7 @@ class TdsValues:
         return self._signed(text.replace(".", self._style.decimal_point))
 
     def write_float(self, value: Any) -> str:
-        number = float(value)
+        number = as_float(value)
         if not math.isfinite(number):
             raise ValueError(value)
         return self.write_decimal(Decimal(repr(number)))

@@ -16,7 +16,7 @@ from engine.node import prop
 from engine.tree.source import Value
 from parsers.mrm.dates import DEFAULT_FORMATS, text_of, value_of
 from parsers.mrm.model import SimpleType
-from parsers.mrm.simple_values import as_decimal, as_integer, as_text, integer_of, number_of
+from parsers.mrm.simple_values import as_decimal, as_float, as_integer, as_text, integer_of, number_of
 
 Render = Literal["XMLElement", "XMLAttribute", "XMLElementAttrID", "XMLElementAttrVal", "XMLElementAttrIDVal"]
 EncodingNull = Literal["nullEmpty", "nullValue", "nullXMLSchema", "nullValueAttribute", "nullAttribute", "nullElement"]
@@ -122,9 +122,7 @@ class XmlValues:
         return float(_SPECIAL[text] if text in _SPECIAL else number_of(text))
 
     def write_float(self, value: Any) -> str:
-        if isinstance(value, bool):
-            raise TypeError(value)
-        text = repr(float(value))
+        text = repr(as_float(value) if value not in _SPECIAL else float(_SPECIAL[value]))
         return {"inf": "INF", "-inf": "-INF", "nan": "NaN"}.get(text, text)
 
     def read_boolean(self, text: str) -> Value:

@@ -280,3 +280,24 @@ def test_refused(kind: str, cwf: dict[str, Any], said: str) -> None:
     with pytest.raises(BrokerError) as caught:
         read(mrm, b"").at("F")
     assert said in caught.value.text
+
+
+@pytest.mark.parametrize("kind", ["int", "decimal", "double"])
+@pytest.mark.parametrize("text", ["1_000", "\u0661\u0662", "\uff11", "9" * 5000])
+def test_texts_that_only_python_takes_for_numbers(kind: str, text: str) -> None:
+    """A text is a number where ASCII digits say one that the field can hold; any other is refused."""
+    mrm = parser(field("F", kind, zoned(3) if kind != "double" else {"length": 4, "float_format": "ieee"}))
+    with pytest.raises(ParserException, match=r"M\.F"):
+        write(mrm, built(mrm, F=text))
+
+
+def test_numbers_that_are_too_long() -> None:
+    """A number has at most 1,000 bytes, whether the model says how many or another field does."""
+    with pytest.raises(ConfigurationException, match="at most 1,000 bytes"):
+        read(parser(field("F", "integer", zoned(1001))), b"1").at("F")
+    by_reference = {"physical_type": "externalDecimal", "length_reference": "N"}
+    mrm = parser(field("N", "int"), field("F", "integer", by_reference))
+    found = read(mrm, (5000).to_bytes(4, "big") + b"1" * 5000).at("F")
+    assert found is not None
+    with pytest.raises(ParserException, match="5,000 bytes, more than a number may have"):
+        assert found.value

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
+from itertools import product
 from typing import Any
 
 import pytest
@@ -323,3 +324,13 @@ def test_fields_by_name_are_found_in_one_pass(monkeypatch: pytest.MonkeyPatch) -
     assert names == [found.value for found in order.every(step("more"))]
     assert order.child(step("other")) is None
     assert 2 == len(passes)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [*product(("integer", "decimal", "double"), ("1_000", "\u0661\u0662", "inf")), ("double", "1e9999")],
+)
+def test_texts_that_only_python_takes_for_numbers(kind: str, text: str) -> None:
+    """A text is written into a number's field where XML Schema has it for a number."""
+    with pytest.raises(ParserException, match=f"takes values of {kind}"):
+        write(codec(Group((simple("a", kind),))), built([("a", text)]))

@@ -188,3 +188,11 @@ def test_lengths_in_bytes() -> None:
     own = codec(group(*fields, data_element_separation="fixedLength"))
     assert plain(read(own, "éxy", 1208)) == [("a", "éx"), ("b", "y")]
     assert plain(read(own, "éxzy", LATIN)) == [("a", "éxz"), ("b", "y")]
+
+
+@pytest.mark.parametrize("kind", ["integer", "decimal", "double"])
+@pytest.mark.parametrize("text", ["1_000", "\u0661\u0662"])
+def test_texts_that_only_python_takes_for_numbers(kind: str, text: str) -> None:
+    """A text is written into a number's field where ASCII digits say one."""
+    with pytest.raises(ParserException, match=f"it takes a {kind}"):
+        write(codec(group(simple("a", kind), **ALL_DELIMITED, delimiter=",")), built([("a", text)]))

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from engine.errors import ParserException
 from parsers.importers.copybook import read_text
 from parsers.importers.copybook.message_set import ImportOptions, PhysicalOptions, message_set_of
 from parsers.records.framing import Cut, Framing
@@ -95,3 +96,11 @@ def test_files_of_fixed_length() -> None:
     assert 12 == kind.framing.length
     kind = imported("01 R. 05 N PIC 9. 05 T PIC X OCCURS 0 TO 2 DEPENDING ON N.", *CODINGS["mainframe"])
     assert kind.framing.length is None
+
+
+def test_texts_that_only_python_takes_for_numbers() -> None:
+    """A text of JSON is a number where it has the digits of one, by a copybook and by its message set."""
+    kind = imported("01 R. 05 A PIC 9(6).", *CODINGS["mainframe"])
+    assert kind.encode({"A": "12"}, 1) == kind.encode({"A": 12}, 1)
+    with pytest.raises(ParserException, match="takes a number, not '1_000'"):
+        kind.encode({"A": "1_000"}, 1)
