@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,14 +13,14 @@ from typing import Any, Final, TypeAlias, cast
 from engine.descriptor import UTF_8, Descriptor
 from engine.mq.property_types import PROPERTY_NAME, Property, refused, spelled_of, value_of
 
-Layout: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]  # folders, each with the places of its values, or for all
+Layout: TypeAlias = tuple[
+    tuple[list[str], tuple[int, ...]], ...
+]  # pieces of folders, every other a value; which, or all
 
 RFH2: Final = "MQHRF2"
 
 _BIG: Final = Struct(">4s4i8s2i")
 _LITTLE: Final = Struct("<4s4i8s2i")
-_BIG_WORD: Final = Struct(">i")
-_LITTLE_WORD: Final = Struct("<i")
 _CCSID: Final = Descriptor._fields.index("coded_char_set_id")  # with the format behind it
 _MANY: Final = 64  # properties: the layout of more is made anew each time, so that those that are known stay small
 _STRUC_IDS: Final = {b"RFH ": "latin-1", b"\xd9\xc6\xc8\x40": "cp500"}
@@ -28,6 +28,10 @@ _UTF_16: Final = frozenset({1200, 13488, 17584})
 _INHERIT: Final = frozenset({0, -2})
 _SMALL_END: Final = 2  # the digit of an Encoding that says how integers are
 _USR: Final = "usr"
+_VALUE: Final = "%s"  # the place of a value in a folder
+_FIXED: Final = 40  # bytes of an MQRFH2 with the length of its first folder
+_NUMBER: Final = 4
+_UTF_8_RFH2: Final = (UTF_8, RFH2)
 _DEEPEST: Final = 64
 _NAME: Final = re.compile(r"[^\W\d][\w-]*")
 _ELEMENT: Final = (
@@ -252,27 +256,39 @@ def join(properties: Mapping[str, Property], descriptor: Descriptor, body: bytes
 
 def folder_texts(properties: Mapping[str, Property]) -> list[str]:
     """Returns the folders that say properties, each as its text."""
-    names, (kinds, texts) = tuple(properties), spelled_of(properties)
-    folders = (_known_layout if len(names) <= _MANY else _layout)(names, kinds)
-    if len(folders) == 1 and not folders[0][1]:  # as nearly always
-        return [folders[0][0] % texts]
-    return [template % (tuple([texts[at] for at in places]) if places else texts) for template, places in folders]
+    kinds, texts = spelled_of(properties)
+    folders = (_known_layout if len(texts) <= _MANY else _layout)(tuple(properties), kinds)
+    found = []
+    for text, places in folders:
+        pieces = text.copy()
+        pieces[1::2] = [texts[at] for at in places] if places else texts
+        found.append("".join(pieces))
+    return found
 
 
-def with_folders(folders: Iterable[str], descriptor: Descriptor, body: bytes) -> tuple[Descriptor, bytes]:
+def with_folders(folders: Sequence[str], descriptor: Descriptor, body: bytes) -> tuple[Descriptor, bytes]:
     """Returns the descriptor and body of a message with an MQRFH2 in front that has these folders, each as its text."""
-    layout, word = (_LITTLE, _LITTLE_WORD) if descriptor.encoding & 0xF == _SMALL_END else (_BIG, _BIG_WORD)
-    pieces, length = [b""], layout.size
-    for text in folders:
-        data = text.encode()
-        size = len(data) + 3 & ~3
-        pieces += word.pack(size), data.ljust(size)
-        length += word.size + size
-    form = descriptor.encoding, descriptor.coded_char_set_id, descriptor.format.encode("ascii", "replace").ljust(8)
-    pieces[0] = layout.pack(b"RFH ", 2, length, *form, 0, UTF_8)
-    pieces.append(body)
-    own = tuple.__new__(Descriptor, (*descriptor[:_CCSID], UTF_8, RFH2, *descriptor[_CCSID + 2 :]))
-    return own, b"".join(pieces)
+    ahead, number, begin, end = _fixed(*descriptor[_CCSID - 1 : _CCSID + 2])
+    own = tuple.__new__(Descriptor, descriptor[:_CCSID] + _UTF_8_RFH2 + descriptor[_CCSID + 2 :])
+    data = folders[0].encode()
+    size = len(data) + 3 & ~3
+    if len(folders) == 1:  # as nearly always
+        return own, b"".join((ahead(begin, _FIXED + size, end, size), data.ljust(size), body))
+    others = [(each, len(each) + 3 & ~3) for each in (text.encode() for text in folders[1:])]
+    length = _FIXED + size + sum(_NUMBER + more for _, more in others)
+    pieces = [ahead(begin, length, end, size), data.ljust(size)]
+    for each, more in others:
+        pieces += number(more), each.ljust(more)
+    return own, b"".join((*pieces, body))
+
+
+@lru_cache(maxsize=256)
+def _fixed(encoding: int, ccsid: int, form: str) -> tuple[Callable[..., bytes], Callable[[int], bytes], bytes, bytes]:
+    """Returns how an MQRFH2 in front of a form and a number are written, and what is around the length of the one."""
+    order = "<" if encoding & 0xF == _SMALL_END else ">"
+    name = form.encode("ascii", "replace").ljust(8)
+    end = Struct(f"{order}2i8s2i").pack(encoding, ccsid, name, 0, UTF_8)
+    return Struct(f"{order}8si24si").pack, Struct(f"{order}i").pack, Struct(f"{order}4si").pack(b"RFH ", 2), end
 
 
 def _layout(names: tuple[str, ...], kinds: tuple[str | None, ...]) -> Layout:
@@ -289,7 +305,8 @@ def _layout(names: tuple[str, ...], kinds: tuple[str | None, ...]) -> Layout:
     found = []
     for folder, tree in trees.items():
         places: list[int] = []
-        text = f"<{folder}>{''.join(_rendered(tree, places))}</{folder}>"
+        between = f"<{folder}>{''.join(_rendered(tree, places))}</{folder}>".split(_VALUE)
+        text = [piece for each in between for piece in (each, "")][:-1]
         found.append((text, () if places == list(range(len(names))) else tuple(places)))
     return tuple(found)
 
@@ -325,4 +342,4 @@ def _rendered(tree: Mapping[str, object], places: list[int]) -> Iterator[str]:
         at, kind = cast("tuple[int, str | None]", below)
         places.append(at)
         said = " xsi:nil='true'" if kind is None else f' dt="{kind}"' if kind else ""
-        yield f"<{name}{said}>%s</{name}>"
+        yield f"<{name}{said}>{_VALUE}</{name}>"

@@ -15,6 +15,7 @@ PROPERTY_TYPE: Final = 2473
 
 _NUMBERS_OF_JMS: Final = frozenset({"jms.Tms", "jms.Exp", "jms.Dlv", "jms.Pri", "jms.Seq"})  # numbers without a dt
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,19}")
+_PLAIN: Final = bytes(byte for byte in range(0x20, 0x7F) if byte not in b"&<>")  # stand for themselves
 _SPECIAL: Final = re.compile("[&<>\0-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")  # escaped, or forbidden
 _FORBIDDEN: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
@@ -110,11 +111,11 @@ def spelled_of(properties: Mapping[str, Property]) -> tuple[tuple[str | None, ..
     values = tuple(properties.values())
     try:
         joined = "".join(values)  # type: ignore[arg-type]  # or a TypeError
-        is_plain = joined.isprintable() and not ("&" in joined or "<" in joined or ">" in joined)  # in half the time
-        if is_plain or _SPECIAL.search(joined) is None:
+        others = joined.encode().translate(None, _PLAIN)  # in a third of the time that a search takes
+        if not others or _SPECIAL.search(joined) is None:
             return (), values  # type: ignore[return-value]  # all are texts, as they could be joined
-    except TypeError:
-        pass  # some are of other types
+    except (TypeError, UnicodeEncodeError):
+        pass  # some are of other types, or no characters
     each = [_spelled(name, value) for name, value in properties.items()]
     return tuple([kind for kind, _ in each]), tuple([text for _, text in each])
 
