@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from operator import attrgetter, sub
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from weakref import ref
 
 from engine.errors import BrokerError
@@ -18,7 +19,7 @@ from engine.mq.unit import Work
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
     from engine.mq.manager import QueueManager
-    from engine.mq.pcf import Parameter
+    from engine.mq.pcf import Written
     from engine.work import Arrival, Selection
 
 _PAIRS: Final = ("puts", "put_bytes", "gets", "get_bytes", "browses", "browse_bytes")
@@ -27,6 +28,9 @@ _FAILED: Final = ("puts_failed", "gets_failed", "browses_failed")
 _TIMES: Final = ("put_elapsed", "put_cpu", "put_timed", "get_elapsed", "get_cpu", "get_timed")
 _COUNTED: Final = (*_PAIRS, *(_LASTING + name for name in _PAIRS), *_FAILED, *_TIMES)
 _NOTHING: Final = (0,) * len(_COUNTED)
+_WRITTEN_COUNTS: Final = pcf.Numbers(["process", "object_count"])
+_WRITTEN_PAIRS: Final = pcf.Numbers(_PAIRS, 2)
+_WRITTEN_NUMBERS: Final = pcf.Numbers([*_FAILED, "put_elapsed", "put_cpu", "get_elapsed", "get_cpu"])
 _counted: Final = attrgetter(*_COUNTED)
 _FIRST: Final = 4  # calls of a tally say how long they take,
 _EACH: Final = 255  # and so does one in so many behind them: to ask for the processor's time may take longer than a put
@@ -61,29 +65,28 @@ class Tally:
         self.put_timed = self.get_timed = 0
         self.before: tuple[int, ...] = _NOTHING
 
-    def taken(self) -> dict[str, Parameter] | None:
-        """Returns what was counted since this was asked before; None where that is nothing."""
+    def taken(self) -> list[Written] | None:
+        """Returns what was counted since this was asked before, as parameters; None where that is nothing."""
         now: tuple[int, ...] = _counted(self)
-        counts, self.before = tuple(map(sub, now, self.before)), now
+        before, self.before = self.before, now
+        counts = now if before is _NOTHING else tuple(map(sub, now, before))
         if counts == _NOTHING:
             return None
-        found = dict(zip(_COUNTED, counts, strict=True))
-        told: dict[str, Parameter] = {name: (found[name], found[_LASTING + name]) for name in _PAIRS}
-        told |= {name: found[name] for name in _FAILED}
-        puts = found["puts"] + found["lasting_puts"] + found["puts_failed"]
-        gets = found["gets"] + found["lasting_gets"] + found["gets_failed"]
-        gets += found["browses"] + found["lasting_browses"] + found["browses_failed"]
-        timed = found if found["put_timed"] else self.whole()
-        told["put_elapsed"] = estimated(puts, timed["put_elapsed"], timed["put_timed"])
-        told["put_cpu"] = estimated(puts, timed["put_cpu"], timed["put_timed"])
-        timed = found if found["get_timed"] else self.whole()
-        told["get_elapsed"] = estimated(gets, timed["get_elapsed"], timed["get_timed"])
-        told["get_cpu"] = estimated(gets, timed["get_cpu"], timed["get_timed"])
-        return told
-
-    def whole(self) -> dict[str, int]:
-        """Returns all that was counted."""
-        return dict(zip(_COUNTED, _counted(self), strict=True))
+        # fmt: off
+        (puts, _, gets, _, browses, _, lasting_puts, _, lasting_gets, _, lasting_browses, _, puts_failed, gets_failed,
+         browses_failed, *times) = counts
+        # fmt: on
+        whole = now[-len(_TIMES) :]
+        put_elapsed, put_cpu, put_timed = times[:3] if times[2] else whole[:3]
+        get_elapsed, get_cpu, get_timed = times[3:] if times[5] else whole[3:]
+        all_puts = puts + lasting_puts + puts_failed
+        all_gets = gets + lasting_gets + gets_failed + browses + lasting_browses + browses_failed
+        taken = (
+            *(estimated(all_puts, put_elapsed, put_timed), estimated(all_puts, put_cpu, put_timed)),
+            *(estimated(all_gets, get_elapsed, get_timed), estimated(all_gets, get_cpu, get_timed)),
+        )
+        pairs = _WRITTEN_PAIRS.written(counts[: len(_PAIRS)], counts[len(_PAIRS) : 2 * len(_PAIRS)])
+        return [pairs, _WRITTEN_NUMBERS.written((puts_failed, gets_failed, browses_failed, *taken))]
 
 
 def estimated(calls: int, taken: int, timed: int) -> int:
@@ -353,22 +356,31 @@ class Accounting:
                 tally.key = self.key_of(tally.name)
 
     def _write(self, account: Account, keys: set[str], now: float) -> None:
-        groups: list[dict[str, Parameter]] = []
+        groups: list[bytes] = []
         for tally in list(account.tallies.values()):
             found = tally.taken() if tally.key and tally.key in keys else None
             if found is not None:
                 queue = self._manager.directory.behind(tally.name)
-                own: Any = tally.name if queue is None else queue.definition.name
-                groups.append({"queue": own, **found})
+                name = tally.name if queue is None else queue.definition.name
+                groups.append(pcf.group("queues_of_task", [_text("queue", name), *found]))
         if not groups:
             return
-        values: dict[str, Parameter] = {
-            **header(self._manager.name, account.began, now),
-            "application": account.application,
-            "user": account.user,
-            "process": os.getpid(),
-            "object_count": len(groups),
-            "queues_of_task": groups,
-        }
+        parts = [
+            _header(self._manager.name, int(account.began), int(now)),
+            _text("application", account.application),
+            _text("user", account.user),
+            _WRITTEN_COUNTS.written((os.getpid(), len(groups))),
+            pcf.Written(b"".join(groups), len(groups)),
+        ]
         account.began = now
-        self._told = put_record(self._manager, ACCOUNTING, pcf.written("accounting", values), self._told)
+        self._told = put_record(self._manager, ACCOUNTING, pcf.record("accounting", parts), self._told)
+
+
+@lru_cache(maxsize=64)
+def _header(name: str, began: int, ended: int) -> Written:
+    return pcf.parameters(header(name, began, ended))
+
+
+@lru_cache(maxsize=256)
+def _text(name: str, text: str) -> Written:
+    return pcf.parameters({name: text})

@@ -9,10 +9,18 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 FORMAT: Final = "MQADMIN"
 Parameter: TypeAlias = "int | str | Sequence[int] | Sequence[Mapping[str, Parameter]]"
+
+
+class Written(NamedTuple):
+    """Parameters of a record as bytes, and how many they are."""
+
+    data: bytes
+    parameters: int
+
 
 _VERSION: Final = 3
 _HEADER: Final = struct.Struct("<9i")  # kind, length, version, command, sequence number, control, codes, parameters
@@ -82,20 +90,62 @@ def written(
     >>> read(written("statistics", {"queue_manager": "QM", "queues": [{"queue": "A", "puts": [1, 0]}]}))["queues"]
     [{'queue': 'A', 'puts': [1, 0]}]
     """
+    return record(kind, [parameters(values), Written(b"".join(groups), len(groups))], number=number, last=last)
+
+
+def record(kind: str, parts: Sequence[Written], *, number: int = 1, last: bool = True) -> bytes:
+    """Returns a record of parts that are written already."""
     code, command = _COMMANDS[kind]
+    count = sum(part.parameters for part in parts)
+    header = _HEADER.pack(code, _HEADER.size, _VERSION, command, number, last, 0, 0, count)
+    return b"".join([header, *(part.data for part in parts)])
+
+
+def parameters(values: Mapping[str, Parameter]) -> Written:
+    """Returns parameters as bytes."""
     parts: list[bytes] = []
     for name, value in values.items():
         _write(name, value, parts)
-    parts += groups
-    count = sum(_count(value) for value in values.values()) + len(groups)
-    return _HEADER.pack(code, _HEADER.size, _VERSION, command, number, last, 0, 0, count) + b"".join(parts)
+    return Written(b"".join(parts), sum(_count(value) for value in values.values()))
 
 
-def group(name: str, values: Mapping[str, Parameter]) -> bytes:
-    """Returns a group of parameters as bytes."""
-    parts: list[bytes] = []
-    _write(name, [values], parts)
-    return b"".join(parts)
+def group(name: str, parts: Sequence[Written]) -> bytes:
+    """Returns a group of parameters that are written already as bytes."""
+    head = _START.pack(_GROUP, 16, _NAMES[name]) + _INT.pack(sum(part.parameters for part in parts))
+    return b"".join([head, *(part.data for part in parts)])
+
+
+class Numbers:
+    """The form of parameters that are written often: numbers, or lists of as many numbers, by their names.
+
+    >>> numbers = Numbers(["puts", "gets"], 2).written((1, 2), (3, 4))
+    >>> read(record("statistics", [numbers]))["gets"]
+    [2, 4]
+    """
+
+    __slots__ = ("_layout", "_names", "_pieces", "_step")
+
+    def __init__(self, names: Sequence[str], columns: int = 1) -> None:
+        forms = [_form(name, -1 if columns == 1 else columns) for name in names]
+        self._names = tuple(names)
+        self._step = 1 + columns
+        self._pieces: list[int | bytes] = []
+        for head, _ in forms:
+            self._pieces += head, *[0] * columns
+        self._layout = struct.Struct("<" + "".join(f"{len(head)}s{own.format[1:]}" for head, own in forms))
+
+    def written(self, *columns: Sequence[int]) -> Written:
+        """Returns the parameters; a column has a number of each."""
+        pieces = self._pieces.copy()
+        for at, column in enumerate(columns, 1):
+            pieces[at :: self._step] = column
+        try:
+            return Written(self._layout.pack(*pieces), len(self._names))
+        except struct.error:  # a number that four bytes do not hold
+            values = zip(*columns, strict=True)
+            return parameters(
+                {name: one if len(one) > 1 else one[0] for name, one in zip(self._names, values, strict=True)}
+            )
 
 
 def _count(value: Parameter) -> int:

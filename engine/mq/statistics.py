@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.descriptor import Descriptor
@@ -52,7 +53,7 @@ class Watched:
 
     def written(self, *, idle: bool) -> bytes:
         """Returns the group of a record that says what was counted."""
-        found = pcf.group("queues", _group(self.queue, self._seen))
+        found = pcf.group("queues", [pcf.parameters(_group(self.queue, self._seen))])
         if idle:
             self.idle = found
         return found
@@ -196,7 +197,7 @@ def _group(queue: Queue, before: Seen) -> dict[str, Parameter]:
 
 def header(name: str, began: float, ended: float) -> Mapping[str, Parameter]:
     """Returns what records begin with: of which queue manager, and of which interval, in local time as MQ has it."""
-    first, last = (time.strftime("%Y-%m-%d %H.%M.%S", time.localtime(moment)) for moment in (began, ended))
+    first, last = _told_as(int(began)), _told_as(int(ended))
     return {
         "queue_manager": name,
         "start_date": first[:10],
@@ -205,6 +206,11 @@ def header(name: str, began: float, ended: float) -> Mapping[str, Parameter]:
         "end_time": last[11:],
         "command_level": 930,
     }
+
+
+@lru_cache(maxsize=16)
+def _told_as(second: int) -> str:
+    return time.strftime("%Y-%m-%d %H.%M.%S", time.localtime(second))
 
 
 def put_record(manager: QueueManager, queue: str, record: bytes, told: int) -> int:

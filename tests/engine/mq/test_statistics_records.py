@@ -266,3 +266,39 @@ def test_what_is_no_record(cut: int) -> None:
     record = pcf.written("statistics", {"queue_manager": "QM", "queues": [{"queue": "A"}]})
     assert pcf.read(record[:cut]) is None
     assert "pcf" not in to_line(Descriptor(format=pcf.FORMAT), record[:cut])
+
+
+def test_numbers_that_are_written_often() -> None:
+    """A form writes what parameters one by one are, also numbers that four bytes do not hold."""
+    for puts, size in ((3, 4), (1 << 40, 1 << 40)):
+        pairs = pcf.Numbers(["puts", "put_bytes"], 2).written((puts, size), (1, 2))
+        single = pcf.Numbers(["depth", "put_cpu"]).written((puts, size))
+        expected = {"puts": [puts, 1], "put_bytes": [size, 2], "depth": puts, "put_cpu": size}
+        assert pcf.written("accounting", expected) == pcf.record("accounting", [pairs, single])
+
+
+def test_all_that_a_task_did(queues: QueueManager) -> None:
+    """A record of accounting has each kind of call, by persistence, and what failed; a second one what came since."""
+    carried_out(queues, "ALTER QMGR ACCTQ(ON)\nDEFINE QL(FULL) MAXDEPTH(0)")
+    work, found = queues.work(), []
+    for rounds in (1, 2):
+        for _ in range(rounds):
+            for persistence in (0, 1, 1):
+                work.put("A", Descriptor(persistence=persistence), bytes(10 + persistence), syncpoint=False)
+            work.get("A", Selection(browse=True, rewind=True), syncpoint=False)
+            while work.get("A", syncpoint=False) is not None:
+                pass
+            with pytest.raises(MessageException):
+                work.put("FULL", Descriptor(), b"")
+        account = work.account
+        assert account is not None
+        queues.monitoring.accounting._write(account, {tally.key for tally in account.tallies.values()}, 1.0)
+        found += records(queues, ACCOUNTING)
+    for rounds, record in zip((1, 2), found, strict=True):
+        a, full = record["queues_of_task"]
+        expected = {"puts": [1, 2], "put_bytes": [10, 22], "gets": [1, 2], "get_bytes": [10, 22], "browses": [1, 0]}
+        assert {name: [rounds * one for one in pair] for name, pair in expected.items()} == {
+            name: a[name] for name in expected
+        }
+        assert (rounds, 0, rounds) == (a["gets_failed"], a["puts_failed"], full["puts_failed"])
+        assert min(a["put_elapsed"], a["put_cpu"], a["get_elapsed"], a["get_cpu"]) > 0
