@@ -81,8 +81,8 @@ class DatabaseRetrieve:
             yield "keyNotFound", message
             return
         copies = Copies(message)
-        names = [name.lower() for name in answer.names]
+        values = [(target, self._query.place(table, column, answer)) for table, column, target in self._targets]
         for number, row in enumerate(answer.rows if self.all_rows else answer.rows[:1], 1):
-            for _, column, target in self._targets:
-                copies.set(target, row[names.index(column.lower())], number)
+            for target, place in values:
+                copies.set(target, row[place], number)
         yield "out", copies.message()

@@ -53,9 +53,13 @@ class Query:
                 order.append((column, operator == "DESC"))
             elif operator:
                 conditions.append(self._condition(column, operator, one))
-        wanted = tuple(Column(name, number.get(table, 0)) for table, name in columns)
+        asked = tuple(columns)
+        wanted = tuple(Column(name, number.get(table, 0)) for table, name in asked)
         wanted += tuple(Column(e.column_name, number.get(e.table_name, 0)) for e in elements if e.column_name)
         self.names = tuple(dict.fromkeys((tables[one.table], one.name) for one in wanted))
+        self._places_in_rows = {
+            (table, name): self.names.index((tables[number.get(table, 0)], name)) for table, name in asked
+        }
         made = tuple(Column(name, number[table]) for table, name in self.names)
         test = conditions[0] if len(conditions) == 1 else Computed("AND", tuple(conditions)) if conditions else None
         self.statement = Select(made, test, self._places[0], tuple(self._places[1:]), order=tuple(order))
@@ -79,6 +83,10 @@ class Query:
         self._values.append(XPath(value) if is_path else plain)
         return Parameter(len(self._values) - 1)
 
+    def place(self, table: str, column: str, answer: Answer) -> int:
+        """Returns which value of a row is that of a column that was asked for; several tables may have its name."""
+        return self._places_in_rows[table, column]
+
     def rows(self, message: Message, work: UnitOfWork) -> Answer:
         """The rows for a message, with the columns of `names`."""
         connection = self._access.connection(work)
@@ -94,7 +102,15 @@ class WrittenQuery:
     def __init__(self, source: str, sql: str) -> None:
         self._access = Access(source)
         self._sql = sql
-        self.names: tuple[tuple[str, str], ...] = ()
+
+    @staticmethod
+    def place(table: str, column: str, answer: Answer) -> int:
+        """Returns which value of a row is that of a column; what the SQL does not give is an error."""
+        names = [name.lower() for name in answer.names]
+        if column.lower() not in names:
+            text = f"sqlQuery gives no column {column}, but {', '.join(answer.names) or 'none'}: correct one of the two"
+            raise BrokerError(_UNFIT, text, column)
+        return names.index(column.lower())
 
     def rows(self, message: Message, work: UnitOfWork) -> Answer:
         """The rows."""

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
+from decimal import Decimal
+from math import isfinite, isnan
 from typing import Any, Final
 
 from lxml import etree
@@ -76,9 +78,18 @@ class XPath:
             )
         if isinstance(value, bool):
             return "true" if value else "false"
-        if isinstance(value, float):
-            return str(int(value)) if value == int(value) else repr(value)
-        return str(value)
+        return _number_text(value) if isinstance(value, float) else str(value)
+
+
+def _number_text(value: float) -> str:
+    """A number as XPath's string() writes it: without an exponent, and without a point where it is whole.
+
+    >>> _number_text(2.0), _number_text(1e-7), _number_text(float("nan")), _number_text(float("-inf"))
+    ('2', '0.0000001', 'NaN', '-Infinity')
+    """
+    if not isfinite(value):
+        return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return str(int(value)) if value == int(value) else f"{Decimal(repr(value)):f}"
 
 
 def plain_name(name: str) -> str:

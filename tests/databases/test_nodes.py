@@ -97,9 +97,11 @@ def query(column: str, operator: str, value: str = "", value_type: str = "Consta
     return {"tableName": table, "columnName": column, "operator": operator, "value": value, "valueType": value_type}
 
 
-def data(column: str, field: str) -> dict[str, str]:
-    return {"columnName": column, "messageElement": field}
+def data(column: str, field: str, table: str = "") -> dict[str, str]:
+    return {"columnName": column, "messageElement": field, "tableName": table}
 
+
+OF_TWO = ("CREATE TABLE owners (id INTEGER, name VARCHAR(40))", "INSERT INTO owners VALUES (1, 'ann')")
 
 RETRIEVED: list[tuple[dict[str, Any], str, bytes]] = [
     ({"queryElements": [query("ID", "=", "$Body/m/id", "Element")],
@@ -121,15 +123,33 @@ RETRIEVED: list[tuple[dict[str, Any], str, bytes]] = [
       "dataElements": [data("NAME", "$OutputLocalEnvironment/Variables/name"), data("ID", "$Environment/id")]},
      "out", BODY),
     ({"sqlQuery": "nonsense"}, "failure", BODY),
+    ({"queryElements": [query("ID", "=", "1"), query("ID", "=", "1", table="OWNERS")],
+      "dataElements": [data("NAME", "$Body/m/id", "ITEMS"), data("NAME", "$Body/m/low", "OWNERS")]}, "out",
+     b"<m><id>one</id><low>ann</low></m>"),
+    ({"queryElements": [query("NAME", "<>", "number('x')", "Element")],
+      "dataElements": [data("NAME", "$Body/m/id")]}, "out", b"<m><id>one</id><low>2</low></m>"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("settings", "terminal", "expected"), RETRIEVED)
 def test_retrieve(sources: Sources, settings: dict[str, Any], terminal: str, expected: bytes) -> None:
     """DatabaseRetrieve gives fields the values of the row that it finds, or says that it found none."""
-    define(sources, *ITEMS)
+    define(sources, *ITEMS, *OF_TWO)
     ((found, message),) = carried(sources, "DatabaseRetrieve", **settings)
     assert (found, body(message)) == (terminal, expected)
+
+
+def test_retrieve_of_a_column_that_sql_does_not_give(sources: Sources) -> None:
+    """A column that sqlQuery does not give is an error that names it."""
+    define(sources, *ITEMS)
+    settings = {"sqlQuery": "SELECT name FROM items", "dataElements": [data("PRICE", "$Body/m/low")]}
+    ((terminal, message),) = carried(sources, "DatabaseRetrieve", **settings)
+    thrown = message.exceptions.at("RecoverableException", "RecoverableException", "Text")
+    assert thrown is not None
+    assert (terminal, str(thrown.value).casefold()) == (
+        "failure",
+        "sqlquery gives no column price, but name: correct one of the two",
+    )
 
 
 CHEAP = {"filterPattern": "$ITEMS_PRICE < 2", "routingOutputTerminal": "OutTerminal.cheap"}
