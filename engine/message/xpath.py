@@ -16,12 +16,13 @@ from engine.errors import BrokerError, ConfigurationException
 from engine.message.assembly import Message
 from engine.tree.element import Element
 from engine.tree.sharing import copy
-from engine.tree.step import step
+from engine.tree.source import Domain
+from engine.tree.step import Types, step
 
 TREES: Final = ("Root", "Body", "Properties", "LocalEnvironment", "DestinationList", "Environment", "ExceptionList")
 _PREFIXES: Final = ("Input", "Output")
 _VARIABLE: Final = re.compile(r"""'[^']*'|"[^"]*"|\$([\w.-]+)""")
-_STEP: Final = re.compile(r"(?:([\w.-]+):)?(?:@)?([\w.-]+)(?:\[([0-9]{1,9})\])?")
+_STEP: Final = re.compile(r"(@?)(?:([\w.-]+):)?(@?)([\w.-]+)(?:\[([0-9]{1,9})\])?")
 _NAME: Final = re.compile(r"[^\W\d][\w.-]*")
 _ATTRIBUTES: Final = frozenset((0x03000100, 0x03000101))
 _ATTRIBUTE_OF_XML: Final = 0x03000000
@@ -136,8 +137,20 @@ def _as_xml(tree: Element) -> Any:
 
 
 def _text(value: Any) -> str:
-    text = value.hex().upper() if isinstance(value, bytes) else str(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return _number_text(value)
+    text = (
+        value.hex().upper() if isinstance(value, bytes) else f"{value:f}" if isinstance(value, Decimal) else str(value)
+    )
     return "".join(c for c in text if c in "\t\n\r" or c >= " ")
+
+
+def _attribute_types(owner: Domain) -> Types:
+    """The types of attributes of a domain, that of a new one first; none where it has no attributes."""
+    number = owner.constants.get("Attribute")
+    return () if number is None else owner.accepted.get("Attribute", ((0xFFFFFFFF, number),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +158,7 @@ class Target:
     """A path to a place that is given a value, created where it is missing: `$OutputRoot/XMLNSC/order/name`."""
 
     tree: str
-    steps: tuple[tuple[str, str, int], ...]  # namespace, name and number
+    steps: tuple[tuple[str, str, bool, int], ...]  # namespace, name, True for an attribute, and number
 
     @classmethod
     def of(cls, text: str, namespaces: Mapping[str, str]) -> Target:
@@ -157,7 +170,9 @@ class Target:
         if not found or None in found:
             text = f"{text!r} is no path to a field: write $OutputRoot/XMLNSC/order/name"
             raise ConfigurationException(text, number=_UNFIT)
-        steps = ((namespaces.get(one[1] or "", ""), one[2], int(one[3] or 1)) for one in found if one)
+        steps = (
+            (namespaces.get(one[2] or "", ""), one[4], bool(one[1] or one[3]), int(one[5] or 1)) for one in found if one
+        )
         return cls(plain_name(head), tuple(steps))
 
 
@@ -186,9 +201,9 @@ class Copies:
     def set(self, target: Target, value: Any, number: int = 1) -> None:
         """Give a field a value; `number` says which of those of its name, where its path says nothing of that."""
         at = self._tree(target.tree)
-        for place, (namespace, name, own) in enumerate(target.steps):
+        for place, (namespace, name, is_attribute, own) in enumerate(target.steps):
             nth = number if place == len(target.steps) - 1 and own == 1 else own
-            at = at.ensure_nth(step(name, namespace), nth)
+            at = at.ensure_nth(step(name, namespace, _attribute_types(at.owner) if is_attribute else ()), nth)
         at.value = value
 
     def message(self) -> Message:

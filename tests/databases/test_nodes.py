@@ -126,6 +126,9 @@ RETRIEVED: list[tuple[dict[str, Any], str, bytes]] = [
     ({"queryElements": [query("ID", "=", "1"), query("ID", "=", "1", table="OWNERS")],
       "dataElements": [data("NAME", "$Body/m/id", "ITEMS"), data("NAME", "$Body/m/low", "OWNERS")]}, "out",
      b"<m><id>one</id><low>ann</low></m>"),
+    ({"queryElements": [query("ID", "=", "1")],
+      "dataElements": [data("NAME", "$OutputRoot/XMLNSC/m/@name"), data("ID", "$Body/m/id")]}, "out",
+     b'<m name="one"><id>1</id><low>2</low></m>'),
     ({"queryElements": [query("NAME", "<>", "number('x')", "Element")],
       "dataElements": [data("NAME", "$Body/m/id")]}, "out", b"<m><id>one</id><low>2</low></m>"),
 ]  # fmt: skip
