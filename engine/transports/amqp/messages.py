@@ -99,7 +99,7 @@ def read_message(message: Message, ids: Identifiers) -> tuple[Descriptor, bytes]
         "group_id": _group(message.group_id, ids),
         "persistence": PERSISTENT if message.durable else 0,
         "priority": min(message.priority, 9),
-        "expiry": int(message.ttl * 1000) // _TENTH if message.ttl else UNLIMITED,
+        "expiry": round(message.ttl * 1000) // _TENTH if message.ttl else UNLIMITED,
         "backout_count": message.delivery_count,
         "reply_to_q": _queue_of(message.reply_to)[: LENGTHS["reply_to_q"]],
         "user_identifier": str(properties.pop(USER, "") or _text(message.user_id))[: LENGTHS["user_identifier"]],
@@ -126,7 +126,7 @@ def write_message(descriptor: Descriptor, body: bytes, ids: Identifiers) -> Mess
     message.id, message.correlation_id = ids.sent(inner.msg_id), ids.sent(inner.correl_id)
     message.durable, message.priority = inner.persistence == PERSISTENT, max(0, inner.priority)
     if inner.expiry >= 0:
-        message.ttl = max(1, inner.expiry * _TENTH) / 1000
+        message.ttl = (max(1, inner.expiry * _TENTH) + 0.5) / 1000  # what is behind the milliseconds is cut off
     if inner.group_id != NO_ID:
         message.group_id, message.group_sequence = inner.group_id.hex().upper(), inner.msg_seq_number
     if inner.reply_to_q:
