@@ -82,13 +82,16 @@ class Row:
 def table(figures: Sequence[Measured]) -> str:
     """Returns the figures as a table of text."""
     head = ("benchmark", "µs", "by hand µs", "figure", "quartiles", "bound", "")
-    rows = [head, *(_row(figure) for figure in figures)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    lines = []
+    return "\n".join(aligned([head, *(_row(figure) for figure in figures)]))
+
+
+def aligned(rows: Sequence[Sequence[str]], words: int = 1) -> Iterator[str]:
+    """Yields rows as lines with cells below each other, of which the first ones are words and begin at the left."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
-        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+        cells = [cell.ljust(width) for cell, width in zip(row[:words], widths[:words], strict=True)]
+        cells += (cell.rjust(width) for cell, width in zip(row[words:], widths[words:], strict=True))
+        yield "  ".join(cells).rstrip()
 
 
 def _row(figure: Measured) -> tuple[str, ...]:

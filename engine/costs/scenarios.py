@@ -22,6 +22,7 @@ from engine.costs import hand_written
 from engine.costs.hand_written import complex_path_by_hand
 from engine.costs.measuring import BROKEN
 from engine.costs.messages import FORMS, HEADER, Sample, on_topic, paths, plain, tagged
+from engine.costs.queue_programs import lasting
 from engine.costs.results import Key, published
 from engine.databases.coordination import Coordinator
 from engine.databases.definitions import Definition
@@ -214,7 +215,8 @@ def opened(scenario: Scenario, *, persistent: bool) -> Iterator[QueueManager]:
     if not persistent:
         yield queues(scenario)
         return
-    with durable_queues(IN, OUT, *subscriptions(scenario)) as made:
+    names = (IN, OUT, *subscriptions(scenario))
+    with TemporaryDirectory(prefix=_FOLDER) as place, lasting(Path(place) / "queues", *names) as made:
         _subscribe(made, scenario)
         yield made
 
@@ -246,18 +248,6 @@ class Database:
 
     sources: Sources
     by_hand: ByHand
-
-
-@contextmanager
-def durable_queues(*names: str) -> Iterator[QueueManager]:
-    """Opens a queue manager with these queues, which keeps what is persistent."""
-    with TemporaryDirectory(prefix=_FOLDER) as place:
-        folder = Path(place) / "queues"
-        QueueManager.create(folder)
-        with QueueManager.open(folder) as manager:
-            for name in names:
-                manager.define("QLOCAL", name, {})
-            yield manager
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final, Literal, TypeAlias
 
-from engine.costs.measuring import Spread
+from engine.costs.measuring import Spread, aligned
 from engine.costs.results import Results, Row, counted, divided, figure, kind, lines, named, run_on, span, times
 
 _MOST_NAMED: Final = 5
@@ -90,7 +90,10 @@ def changes_table(comparison: Comparison) -> str:
     found = [f"Compared with the run of {comparison.old_started}: {counted(rows, 'row')} measured in both"]
     found += (f"  warning: {warning}" for warning in comparison.warnings)
     found.append(f"  {counted(len(flagged), 'figure')} changed beyond the spread")
-    found += _aligned([("row", "figure", "before", "quartiles", "now", "quartiles", "now/before", "")], flagged)
+    if flagged:
+        head = ("row", "figure", "before", "quartiles", "now", "quartiles", "now/before", "")
+        told = ((*texts, f"{judged:6}") for *texts, judged in map(cells, flagged))
+        found += (f"  {line}" for line in aligned([head, *told], words=2))
     for word, rows_of in (("appeared", comparison.appeared), ("vanished", comparison.vanished)):
         found += (f"  {word}: {scenario}" for scenario in by_scenario(rows_of))
     return "\n".join(found) + "\n"
@@ -102,16 +105,6 @@ def by_scenario(rows: Iterable[Row]) -> Iterator[str]:
     for row in rows:
         kinds.setdefault(f"{row.key.scenario}{run_on(row.place)}", []).append(kind(row.key))
     return (f"{scenario}, {' and '.join(found)}" for scenario, found in kinds.items())
-
-
-def _aligned(head: list[tuple[str, ...]], changes: tuple[Change, ...]) -> Iterator[str]:
-    if not changes:
-        return
-    rows = head + [cells(change) for change in changes]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        columns = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
-        yield "  " + "  ".join([row[0].ljust(widths[0]), row[1].ljust(widths[1]), *columns[2:-1], row[-1]]).rstrip()
 
 
 def cells(change: Change) -> tuple[str, ...]:
