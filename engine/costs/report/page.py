@@ -12,27 +12,8 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from engine.costs.report import plots
-from engine.costs.report.analysis import (
-    LEAST_CORRELATION,
-    SCALING,
-    Curve,
-    Growth,
-    compared_rows,
-    correlation,
-    differing,
-    growth,
-    orders,
-    relative,
-    slower,
-    verdicts,
-)
-from engine.costs.report.analysis import scaling as scaling_curves
-from engine.costs.report.analysis import subscribers as subscribers_curves
+from engine.costs.report import analysis, comparing, plots, tables
 from engine.costs.report.charts import key_picture
-from engine.costs.report.comparing import LEAST_CHANGE, Comparison, by_scenario, cells
-from engine.costs.report.tables import GROUPS, HEADS, NOT_YET, Grid, grid
-from engine.costs.report.tables import OURS as OUR_COLUMNS
 from engine.costs.results import (
     DASH,
     MACHINE,
@@ -55,7 +36,7 @@ from engine.costs.results import (
     title,
 )
 
-_GLOBALS: Final = (counted, figure, kind, run_on, span, times, title, key_picture, by_scenario)
+_GLOBALS: Final = (counted, figure, kind, run_on, span, times, title, key_picture, comparing.by_scenario)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +52,7 @@ class Table:
     before: int = 0  # columns that nothing stands over
 
 
-def html(results: Results, compared: Comparison | None = None) -> str:
+def html(results: Results, compared: comparing.Comparison | None = None) -> str:
     """Returns the page for results, and for their comparison with an earlier run if there is one."""
     return _template().render(
         **_opening(results),
@@ -82,12 +63,12 @@ def html(results: Results, compared: Comparison | None = None) -> str:
         sections=sections(results),
         plots=plots,
         accounted=[line for line in lines(results) if line.taken and line.taken.nodes],
-        growth=growth(results),
-        scaling=[(section, what, scaling_curves(results, section)) for section, what in SCALING.items()],
-        subscribers=subscribers_curves(results),
+        growth=analysis.growth(results),
+        scaling=[(section, what, analysis.scaling(results, section)) for section, what in analysis.SCALING.items()],
+        subscribers=analysis.subscribers(results),
         bounds=_bounds(results),
-        least_change=LEAST_CHANGE,
-        not_yet=NOT_YET,
+        least_change=comparing.LEAST_CHANGE,
+        not_yet=tables.NOT_YET,
     )
 
 
@@ -125,7 +106,7 @@ def _anchor(number: str) -> str:
 
 def _opening(results: Results) -> dict[str, Any]:
     """Returns the figures that say most, every verdict, and how and where it was measured."""
-    shown = [(each.name, each.says, _met(is_met=each.met)) for each in verdicts(results)]
+    shown = [(each.name, each.says, _met(is_met=each.met)) for each in analysis.verdicts(results)]
     options = [(name, _option(value)) for name, value in results.options.items()]
     told = (
         Table("This machine", ("what", "is"), list(results.machine.items()), 2, "words"),
@@ -144,15 +125,15 @@ def _opening(results: Results) -> dict[str, Any]:
 def _cards(results: Results) -> Iterator[tuple[str, str]]:
     taken = [each for each in results.rows if each.taken]
     yield f"{len(taken):,}", f"of {counted(len(results.rows), 'row')} measured"
-    both = compared_rows(results)
+    both = analysis.compared_rows(results)
     if both:
-        faster = len(both) - len(slower(results))
+        faster = len(both) - len(analysis.slower(results))
         yield f"{faster} of {len(both)}", "rows take less processor time than on the report's machine"
         middle = median(line.ratio or 0 for line in both)
         less = f": {figure(divided(1, middle), 2)} times less" if 0 < middle < 1 else ""
         yield times(middle), f"the report's CPU ms in the median row{less}"
-    found = correlation(results)
-    said = f"rank correlation of relative costs with the report's; {LEAST_CORRELATION} asked for"
+    found = analysis.correlation(results)
+    said = f"rank correlation of relative costs with the report's; {analysis.LEAST_CORRELATION} asked for"
     yield DASH if found is None else f"{found:.2f}", said
     if results.bounds:
         met = sum(each.met for each in results.bounds)
@@ -169,12 +150,12 @@ def _option(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _changes(compared: Comparison) -> Table:
+def _changes(compared: comparing.Comparison) -> Table:
     """Returns what has changed since an earlier run."""
     rows = [
         (*texts, _judged(judged, good=change.better))
         for change in compared.flagged
-        for *texts, judged in [cells(change)]
+        for *texts, judged in [comparing.cells(change)]
     ]
     heads = ("row", "figure", "before", "quartiles", "now", "quartiles", "now/before", "")
     return Table("Changed beyond the spread", heads, rows, 2)
@@ -182,9 +163,9 @@ def _changes(compared: Comparison) -> Table:
 
 def _grid_parts(section: Section) -> dict[str, Any]:
     """Returns the cells of a section's table, and what is said about its charts."""
-    found: Grid = grid(section)
+    found = tables.grid(section)
     about = " ".join(_about(section))
-    return {"found": found, "heads": HEADS, "over": GROUPS, "ours": OUR_COLUMNS, "about": about}
+    return {"found": found, "heads": tables.HEADS, "over": tables.GROUPS, "ours": tables.OURS, "about": about}
 
 
 def _about(found: Section) -> Iterator[str]:
@@ -202,7 +183,7 @@ def _about(found: Section) -> Iterator[str]:
 
 def _relative(results: Results) -> dict[str, Any]:
     """Returns costs beside MQInput/MQOutput on both systems, and where the orders differ."""
-    found, made = relative(results), orders(results)
+    found, made = analysis.relative(results), analysis.orders(results)
     rows = [
         (
             each.line.key.scenario,
@@ -231,13 +212,13 @@ def _relative(results: Results) -> dict[str, Any]:
             f"{abs(placed.moved):g} {'dearer' if placed.moved > 0 else 'cheaper'}",
             *(times(cost) for cost in (placed.relative.ours, placed.relative.theirs, placed.relative.apart)),
         )
-        for order, placed in differing(results)
+        for order, placed in analysis.differing(results)
     ]
     places = ("scenario", "message", "our place", "report's", "places", "our relative", "report's", "ours/report")
     return {
         "relative": found,
-        "correlation": correlation(results),
-        "least_correlation": LEAST_CORRELATION,
+        "correlation": analysis.correlation(results),
+        "least_correlation": analysis.LEAST_CORRELATION,
         "relative_table": Table("Relative costs of all rows", heads, rows, 2),
         "order_table": Table(
             "Rank correlation by size", ("messages", "rows", "in another place", "rank correlation"), sums
@@ -246,7 +227,7 @@ def _relative(results: Results) -> dict[str, Any]:
     }
 
 
-def _growth_table(found: Sequence[Growth]) -> Table:
+def _growth_table(found: Sequence[analysis.Growth]) -> Table:
     rows = [
         (
             f"{each.scenario}{run_on(each.place)}",
@@ -264,7 +245,7 @@ def _growth_table(found: Sequence[Growth]) -> Table:
     return Table("Fitted base and cost of each KiB", heads, rows, kind="costs", over=over, before=1)
 
 
-def _curves_table(curves: Sequence[Curve], caption: str, *labels: str) -> Table:
+def _curves_table(curves: Sequence[analysis.Curve], caption: str, *labels: str) -> Table:
     numbers = sorted({point.number for curve in curves for point in curve.points})
     rows = []
     for curve in curves:
