@@ -241,8 +241,8 @@ class QueueManager(Publisher):
 
     def purge_some(self, queue: str, most: int) -> int:
         """Remove so many messages of a queue at most, and return how many were removed."""
-        if (found := self.directory.queues.get(queue)) is None:
-            raise unknown(queue)
+        if (found := self.find(queue)) is None:
+            return 0
         with self.lock:
             taken = found.take_some(most)
             found.counts.purged += len(taken)

@@ -178,6 +178,7 @@ def purge_then(manager: Any, queue: str, most: int, then: Callable[[int, BrokerE
     if found is not None:
         with manager.lock:
             taken = [(found, stored) for stored in found.take_some(most)]
+            found.counts.purged += len(taken)
     if manager.store is None or not any(stored.descriptor.persistence for _, stored in taken):
         manager.admission.apply([], taken)
         then(len(taken), None)

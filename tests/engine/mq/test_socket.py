@@ -360,3 +360,13 @@ def test_a_server_that_is_to_end_waits_for_those_at_work(manager, tmp_path):
     assert [b"in time"] == [body for _, body in manager.cursor("A")]
     with pytest.raises(MessageException):
         client.names()
+
+
+@pytest.mark.parametrize("reached", ["manager", "client"])
+def test_a_purge_takes_an_alias_as_a_get_does_and_is_counted(reached, request):
+    """What an alias stands for is emptied, in the process and over the socket, and statistics say how much it was."""
+    queues = request.getfixturevalue(reached)
+    queues.define("QALIAS", "FRONT", {"TARGET": "A"})
+    put(queues, "FRONT", b"1", b"2", b"3")
+    assert (3, 0) == (queues.purge("FRONT"), queues.depth("A"))
+    assert [3] == [each["purged"] for each in queues.statistics() if each["queue"] == "A"]
