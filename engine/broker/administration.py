@@ -99,7 +99,8 @@ class Broker:
             before = self.repository.load()
             rights = rights_of(before)
             planned = plan(before)
-            for group, flow in {(c.group, c.flow) for c in planned.changes} or {("", "")}:
+            parts = {(c.group, c.flow) for c in planned.changes}
+            for group, flow in parts | {("", "")} if planned.others or not parts else parts:
                 rights.demand(right, group=group, flow=flow)
             self._check(planned)
             if dry_run:

@@ -44,11 +44,13 @@ class Planned:
     queues: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by flow
     data_sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     groups: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()  # changes to what is no flow, for each of which a right to the whole broker is needed
 
     def as_data(self) -> dict[str, Any]:
         """The changes as JSON has them."""
         return {
             "changes": [{"change": SIGNS[c.sign], **asdict(c)} for c in self.changes],
+            "others": list(self.others),
             "digest": self.after.digest,
         }
 

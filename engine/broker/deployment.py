@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from engine.broker.changes import Planned, as_it_ran, changes_of, uses_of
 from engine.broker.definition import Definition, FlowUse
+from engine.broker.definition_changes import changes_beside_flows
 from engine.broker.flow_builds import Candidate, candidate, ready
 from engine.broker.state import BrokerState, GroupState
 from engine.errors import ConfigurationException
@@ -87,7 +88,8 @@ def defined(state: BrokerState, definition: Definition, own: tuple[OwnNodes, ...
             limits = definition.limits.get(group.name, type(group.limits)())
             after = after.with_group(replace(group, limits=limits, executors=definition.executors.get(group.name)))
     kept = tuple(group for group in after.groups if group.name in definition.groups)
-    return replace(planned, after=replace(after, groups=kept))
+    after = replace(after, groups=kept)
+    return replace(planned, after=after, others=tuple(changes_beside_flows(state, after)))
 
 
 def changed(

@@ -118,10 +118,11 @@ def _carried(
 
     def change(planned: Planned) -> Change:
         said = [f"{c.sign}{c.group}/{c.flow}" for c in planned.changes if c.sign != "="]
+        said += [other.partition(":")[0].replace(" ", "", 1) for other in planned.others]
         return Change(action, ", ".join(said) or "nothing that runs")
 
     planned = found.change(plan, change, dry_run=dry_run)
-    lines = [str(change) for change in planned.changes] or ["nothing changes"]
+    lines = [*map(str, planned.changes), *planned.others] or ["nothing changes"]
     if not dry_run:
         lines.append(f"deployed: {planned.after.digest[:16]}")
     show(planned.as_data() | {"dryRun": dry_run}, lines, as_json=as_json)

@@ -85,6 +85,7 @@ def _reached(folder: Path | None) -> Iterator[QueueManager | Client]:
         raise ConfigurationException(
             "no queue manager is named: give --queue-manager DIR, or set PENSTOCK_QUEUE_MANAGER"
         )
+    from engine.broker.folder import home
     from engine.broker.queues import reached as reached_of_broker
 
     broker = broker_at(folder)
@@ -92,6 +93,9 @@ def _reached(folder: Path | None) -> Iterator[QueueManager | Client]:
         with reached_of_broker(broker) as queues:
             yield queues
         return
+    if broker is None and not folder.exists():
+        text = f"{folder} is neither a queue manager's folder nor a broker, which has a folder, or a name below"
+        raise ConfigurationException(f"{text} {home()}: make one with `penstock broker create {folder}`")
     place = folder if broker is None else broker.queues
     manager = connected_or_opened(place)
     with closing(manager), served(manager, place):

@@ -205,6 +205,34 @@ def test_rights_bind_everyone(shop: str, tmp_path: Path, capsys: pytest.CaptureF
     assert 0 == penstock(capsys, "broker", "show", shop).code
 
 
+def test_rights_to_a_group_are_none_to_the_broker(shop: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Who may deploy to a group changes its flows by a broker file, and nothing else, such as rights or limits."""
+    file = Path(shop, "broker.yaml")
+    text = file.read_text("utf-8")
+    own = f"rights:\n- {{user: {system_user()}, may: [read, deploy], executionGroup: default}}\n"
+    file.write_text(text + own, "utf-8")
+    assert 0 == penstock(capsys, "deploy", shop, str(file)).code
+    assert 0 == penstock(capsys, "deploy", shop, str(file)).code
+    for more in (text + own.replace(", executionGroup: default", ""), text + own + "stopSeconds: 7\n"):
+        file.write_text(more, "utf-8")
+        refused = penstock(capsys, "deploy", shop, str(file))
+        assert (1, True) == (refused.code, f"{system_user()} has no right to deploy on shop:" in refused.err)
+
+
+def test_all_that_a_broker_file_changes_is_told(shop: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A deployment of a broker file names queues, rights and settings that are others, with --dry-run too."""
+    file = Path(shop, "broker.yaml")
+    text = file.read_text("utf-8").replace("queues:\n", "queues:\n  EXTRA: {MAXDEPTH: 7}\n", 1)
+    file.write_text(text + "stopSeconds: 7\nlog: json\n", "utf-8")
+    expected = ["+ queue EXTRA: new", "~ log: changed", "~ stopSeconds: changed"]
+    assert ["= default/F: unchanged", *expected] == penstock(
+        capsys, "deploy", shop, str(file), "--dry-run"
+    ).out.splitlines()
+    assert expected == json.loads(penstock(capsys, "deploy", shop, str(file), "--json").out)["others"]
+    assert [] == json.loads(penstock(capsys, "deploy", shop, str(file), "--json").out)["others"]
+    assert "+queue EXTRA, ~log, ~stopSeconds" in penstock(capsys, "broker", "history", shop).out
+
+
 def test_locks_are_for_whoever_may_write(shop: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Whoever may write in the folder of a broker can deploy behind another user, and start it."""
     Path(shop).chmod(0o777)
