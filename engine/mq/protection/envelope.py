@@ -22,6 +22,7 @@ import os
 import struct
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cryptography import x509
@@ -124,6 +125,15 @@ class _Key(NamedTuple):
     header: bytes
 
 
+@dataclass(slots=True)
+class _Used:
+    """A key that a policy's messages are encrypted with, and for how many messages more."""
+
+    policy: Policy
+    key: _Key
+    left: int
+
+
 class Writer:
     """A writer of envelopes; it uses a key for several messages where the policy permits it."""
 
@@ -131,7 +141,7 @@ class Writer:
 
     def __init__(self, store: KeyStore) -> None:
         self._store = store
-        self._keys: dict[str, tuple[Policy, _Key, int]] = {}  # and for how many messages more, by the policies' names
+        self._keys: dict[str, _Used] = {}  # by the policies' names
         self.wrapped = 0  # how often a key was wrapped
 
     def seal(self, policy: Policy, descriptor: Descriptor, body: bytes) -> bytes:
@@ -158,12 +168,11 @@ class Writer:
     def _key(self, policy: Policy) -> _Key:
         """Returns the key for the next message, the one before where it may be reused once more."""
         known = self._keys.get(policy.name)
-        if known is not None and known[2] and (known[0] is policy or known[0] == policy):
-            _, key, left = known
-        else:
-            key, left = self._made(policy), _SHARED if policy.reuse == UNLIMITED else policy.reuse
-        self._keys[policy.name] = policy, key, left - 1
-        return key
+        if known is None or known.left <= 0 or (known.policy is not policy and known.policy != policy):
+            left = _SHARED if policy.reuse == UNLIMITED else policy.reuse
+            known = self._keys[policy.name] = _Used(policy, self._made(policy), left)
+        known.left -= 1
+        return known.key
 
     def _made(self, policy: Policy) -> _Key:
         plain = os.urandom(_BITS[policy.cipher])
@@ -173,7 +182,9 @@ class Writer:
 
 
 def _kind(policy: Policy) -> int:
-    return _CONFIDENTIALITY if not policy.signs else _PRIVACY if policy.encrypts else _INTEGRITY
+    if policy.digest == NONE:
+        return _CONFIDENTIALITY
+    return _PRIVACY if policy.encrypts else _INTEGRITY
 
 
 def _header(policy: Policy, keys: list[tuple[x509.Certificate, bytes]] | tuple[()]) -> bytes:
@@ -201,11 +212,12 @@ class _Known(NamedTuple):
 class Reader:
     """A reader of envelopes; it keeps what it read and the keys that it unwrapped last."""
 
-    __slots__ = ("_keys", "_store", "unwrapped")
+    __slots__ = ("_keys", "_latest", "_store", "unwrapped")
 
     def __init__(self, store: KeyStore) -> None:
         self._store = store
         self._keys: OrderedDict[bytes, _Known] = OrderedDict()  # by the headers that they came in
+        self._latest: tuple[bytes, _Known | None] = b"", None  # a header, and what it says
         self.unwrapped = 0  # how often a key was unwrapped
 
     def open(self, policy: Policy, envelope: bytes) -> Opened:
@@ -219,7 +231,11 @@ class Reader:
             raise UnprotectedError("it is protected in another way than the policy asks")
         end = _HEAD.size + size
         front, contents = envelope[:end], envelope[end:]
-        known = self._known(policy, front[_HEAD.size :])
+        header = front[_HEAD.size :]
+        latest, known = self._latest
+        if known is None or known.policy is not policy or header != latest:  # seen sooner than found
+            known = self._known(policy, header)
+            self._latest = header, known
         if known.cipher is not None:
             try:
                 contents = known.cipher.decrypt(nonce, contents, front)
