@@ -40,8 +40,11 @@ def link(parent: Element, child: Element) -> None:
 
 def expand(element: Element) -> None:
     """Make all children; those found before keep their identity, those appended stay last."""
-    source, found = element.source, element.found_by_place or {}
-    made = [found.get(handle) or source.element(handle, element) for handle in source.children(element.handle)]
+    source, found, places = element.source, element.found_by_place, element.source.children(element.handle)
+    if found:
+        made = [found.get(place) or source.element(place, element) for place in places]
+    else:
+        made = [source.element(place, element) for place in places]
     pay_for_many(len(made))
     shares = element.state & SHARES
     appended, last = element.first_linked, element.last_linked
@@ -49,7 +52,7 @@ def expand(element: Element) -> None:
     element.found_by_step = element.found_by_place = element.indexes = None
     element.state |= EXPANDED
     for child in made:
-        if not shares:
+        if not shares and (child.state or child.source is None):
             origin = child.handle if child.state & SHARES else child
             if child.state & REPLACED or origin.source is None:
                 element.state |= RESTRUCTURED

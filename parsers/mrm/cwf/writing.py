@@ -154,19 +154,16 @@ class _Children:
         start, most = self.after, len(elements)
         if start == most:
             return []
-        if not _is_for(elements[start], item):
+        name, namespace = item.name, item.namespace
+        if elements[start].name != name or elements[start].namespace != namespace:
             start = self.next(item)
             if start < 0:
                 return []
         end = start + 1
-        while end < most and _is_for(elements[end], item):
+        while end < most and elements[end].name == name and elements[end].namespace == namespace:
             end += 1
         self.after = end
         return elements[start:end]
-
-
-def _is_for(element: Element, item: Item) -> bool:
-    return element.name == item.name and element.namespace == item.namespace
 
 
 class _Writer:
@@ -200,8 +197,12 @@ class _Writer:
         if item.lead:
             self._fill(item.lead)
         count = item.most if item.count is None and item.most != UNBOUNDED else self._count(item, found, around)
+        padded = item.align > 1 or item.trail
         for element in found if len(found) <= count else found[:count]:
-            self._occurrence(item, element, around)
+            if padded:
+                self._occurrence(item, element, around)
+            else:
+                self._one(item, element, around)
         if count > len(found):
             self._absent(item, count - len(found), around)
 
@@ -291,7 +292,8 @@ class _Writer:
     def _size(self, item: Item, around: _Around) -> int:
         assert item.stored is not None
         if item.length is None:
-            return self._fitting(item.stored.size) or -1
+            size = item.stored.size
+            return size if 0 < size <= LARGEST else self._fitting(size) or -1
         units, own = around.look_up(item.length)
         units -= own if item.inclusive else 0
         if units < 0:
