@@ -24,7 +24,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType, MappingProxyType
+from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any, Final, NamedTuple
 
 from engine.databases import statements as database
@@ -56,37 +56,22 @@ class Cache:
         >>> Cache().sources([("a.esql", "SET OutputRoot = InputRoot;")]).entrance().kind
         'COMPUTE'
         """
-
-        def make() -> Parts:
-            from esql.compile import parts_of_sources  # it brings the reader of ESQL, half a second of work
-
-            return parts_of_sources(sources, trace=trace)
-
-        return self._found(("", trace), sources, make)
+        return self._found(("", trace), sources, lambda compiler: compiler.parts_of_sources(sources, trace=trace))
 
     def text(self, data: bytes | str, kind: str, name: str = "ESQL", *, trace: str = "") -> Compiled:
         """Compile the text of a node's property; the kind is COMPUTE, FILTER or DATABASE."""
-
-        def make() -> Parts:
-            from esql.compile import parts_of_text
-
-            return parts_of_text(data, kind, name, trace=trace)
-
-        return self._found((kind, trace), [(name, data)], make)
+        how = (kind, trace)
+        return self._found(how, [(name, data)], lambda compiler: compiler.parts_of_text(data, kind, name, trace=trace))
 
     def expression(self, text: str, name: str = "expression") -> Compiled:
         """Compile an expression; its value is what the program returns."""
+        how = ("EXPRESSION", "")
+        return self._found(how, [(name, text)], lambda compiler: compiler.parts_of_expression(text, name))
 
-        def make() -> Parts:
-            from esql.compile import parts_of_expression
-
-            return parts_of_expression(text, name)
-
-        return self._found(("EXPRESSION", ""), [(name, text)], make)
-
-    def _found(self, how: tuple[str, str], sources: Sources, make: Callable[[], Parts]) -> Compiled:
+    def _found(self, how: tuple[str, str], sources: Sources, make: Callable[[Any], Parts]) -> Compiled:
+        """Programs from the folder, or what `make` has of the compiler."""
         if self.folder is None:
-            return link(make())
+            return link(make(_compiler()))
         check_length(sources)
         kind, trace = how
         key = key_of(kind, sources, trace)
@@ -95,9 +80,16 @@ class Cache:
             None if data is None else from_bytes(key, data, {name: decode(text, name).text for name, text in sources})
         )
         if parts is None:
-            parts = make()
+            parts = make(_compiler())
             write(self.folder, key, to_bytes(key, parts))
         return link(parts)
+
+
+def _compiler() -> ModuleType:
+    """The compiler, which brings the reader of ESQL: half a second of work."""
+    from esql import compile as compiler
+
+    return compiler
 
 
 def users_cache(environment: Mapping[str, str] = os.environ) -> Cache:
