@@ -31,7 +31,7 @@ from esql.emit.emission_unit import Constants, EmitError, EmittedRoutine, Unit
 from esql.emit.function_body import Body, Tables, called
 from esql.emit.integer_formulas import settled
 from esql.emit.python_nodes import assign, attribute, compare, constant, do, function, group, method, name, when
-from esql.emit.variable_analysis import has_handlers, is_shared_tree, never_null
+from esql.emit.variable_analysis import is_shared_tree, never_null, sends, walk
 from esql.scope import Resolution, RoutineFacts, body_may_propagate
 from esql.scope.references import DeclaredRoutine, Variable
 from esql.syntax.node import children
@@ -257,9 +257,10 @@ class Emitter:
             body.memory = self.tables.plan(body, () if self.unit.shares_trees else listed)
         except EmitError:  # the statement that it is about says so, with all others
             body.memory = self.tables.plan(body, ())
-        body.never_null = never_null(body, listed)
-        body.settled = settled(body, listed)
-        body.has_handlers = has_handlers(listed)
+        nodes = list(walk(listed))
+        body.never_null = never_null(body, nodes)
+        body.settled = settled(body, nodes)
+        body.has_handlers = any(isinstance(one, syntax.DeclareHandler) for one in nodes)
         has_scope = any(isinstance(one, syntax.DeclareHandler) for one in listed)
         for together in [listed] if has_scope else [[one] for one in listed]:
             self._guarded(body, together)
@@ -267,7 +268,7 @@ class Emitter:
         if not body.statements or not isinstance(body.statements[-1], ast.Return | ast.Raise):
             inside.append(ast.Return(with_outputs(body, last)))
         made = function(emitted.slot, [HERE, DEPTH, *slots], inside)
-        if emitted.yields and not _has_yield(made):
+        if emitted.yields and not sends([made]):
             made.body.insert(0, when(constant(False), [do(ast.Yield(constant(None)))]))
         body.locate(made, node)
         self.functions.append(made)
@@ -338,16 +339,3 @@ def _entered(body: Body, variable: Variable) -> list[ast.stmt]:
     if variable.type_name == "ROW" and getattr(declared, "direction", None) == "OUT":
         return [do(method(body.load(variable), "clear"))]
     return []
-
-
-def _has_yield(tree: ast.FunctionDef) -> bool:
-    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in _inside(tree))
-
-
-def _inside(tree: ast.FunctionDef) -> Iterable[ast.AST]:
-    pending: list[ast.AST] = list(tree.body)
-    while pending:
-        node = pending.pop()
-        yield node
-        if not isinstance(node, ast.FunctionDef | ast.Lambda):
-            pending.extend(ast.iter_child_nodes(node))

@@ -6,7 +6,7 @@ The size of a variable that is set outside loops alone and used inside is looked
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -39,9 +39,8 @@ SMALL: Final = 2**30 - 1  # what Python keeps in one digit, and so compares fast
 _ARITHMETIC: Final = frozenset(("+", "-", "*"))
 
 
-def settled(body: Body, statements: Iterable[syntax.Node]) -> frozenset[Variable]:
+def settled(body: Body, nodes: Sequence[syntax.Node]) -> frozenset[Variable]:
     """The variables; a function with handlers has none, for a handler may go on behind what gave one something."""
-    nodes = list(walk(statements))
     if any(isinstance(node, syntax.DeclareHandler | syntax.Eval) for node in nodes):
         return frozenset()
     looped = [node for loop in nodes if isinstance(loop, syntax.LOOPS) for node in walk([loop])]

@@ -7,7 +7,7 @@ change it in between, but nobody finds it half changed.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from esql import syntax
@@ -18,8 +18,6 @@ from esql.scope.references import DeclaredRoutine, Variable
 from esql.syntax.node import children
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from esql.emit.function_body import Body
 
 
@@ -57,9 +55,8 @@ def given(body: Body, node: syntax.Node) -> Iterator[tuple[Variable, syntax.Node
 _TYPES: Final = frozenset(("INTEGER", "DECIMAL", "FLOAT", "CHARACTER"))
 
 
-def never_null(body: Body, statements: Iterable[syntax.Node]) -> frozenset[Variable]:
+def never_null(body: Body, nodes: Sequence[syntax.Node]) -> frozenset[Variable]:
     """The variables; a function with handlers has none, for a handler may go on behind a DECLARE that failed."""
-    nodes = list(walk(statements))
     if any(isinstance(node, syntax.DeclareHandler | syntax.Eval) for node in nodes):
         return frozenset()
     sources: dict[Variable, list[syntax.Node | None]] = {}
@@ -76,11 +73,6 @@ def never_null(body: Body, statements: Iterable[syntax.Node]) -> frozenset[Varia
         if left == known:
             return frozenset(known)
         known = left
-
-
-def has_handlers(statements: Iterable[syntax.Node]) -> bool:
-    """Returns whether a function may go on behind a statement that failed."""
-    return any(isinstance(node, syntax.DeclareHandler) for node in walk(statements))
 
 
 def _is_something(body: Body, source: syntax.Node | None, known: set[Variable]) -> bool:
@@ -113,7 +105,7 @@ def is_shared_tree(variable: Variable) -> bool:
 
 def statement_alone(body: Body, node: syntax.Node, emitted: list[ast.stmt]) -> list[ast.stmt]:
     """Returns the Python of a statement, which holds the lock if it may look into a SHARED tree."""
-    if not emitted or isinstance(node, _OF_STATEMENTS) or not _looks_into(body, node) or _sends(emitted):
+    if not emitted or isinstance(node, _OF_STATEMENTS) or not _looks_into(body, node) or sends(emitted):
         return emitted
     return [ast.With([ast.withitem(method("here", "atomic"))], emitted)]
 
@@ -123,7 +115,7 @@ def expression_alone(body: Body, node: syntax.Node, code: ast.expr) -> ast.expr:
 
     One that PROPAGATEs, or calls what gives a variable something, cannot be the function of its own that this takes.
     """
-    if not _looks_into(body, node) or _sends([code]) or _gives_variables(body, code):
+    if not _looks_into(body, node) or sends([code]) or _gives_variables(body, code):
         return code
     without = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
     return method(name("here"), "alone", ast.Lambda(without, code))
@@ -143,6 +135,6 @@ def _gives_variables(body: Body, code: ast.expr) -> bool:
     return any(isinstance(part, ast.NamedExpr) and part.target.id in slots for part in ast.walk(code))
 
 
-def _sends(emitted: Iterable[ast.AST]) -> bool:
-    """Returns True where emitted Python may PROPAGATE; such Python does not hold the lock."""
+def sends(emitted: Iterable[ast.AST]) -> bool:
+    """Returns True where emitted Python may PROPAGATE."""
     return any(isinstance(part, ast.Yield | ast.YieldFrom) for one in emitted for part in ast.walk(one))
