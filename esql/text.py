@@ -13,6 +13,7 @@ from engine.errors import Problem
 from esql.runtime.limits import VARIABLE, limits_around
 
 SYNTAX: Final = 2401
+ANY_NUMBER: Final = 2402  # of all that is wrong with a program for which IBM has no number of its own
 
 
 def problem_at(
@@ -21,6 +22,15 @@ def problem_at(
     """A problem at a piece of a program; of a piece of several lines, what stands on the first is marked."""
     last = at.end_column if at.end_line == at.line else len(source_line) + 1
     return Problem(file, at.line, at.column, number, text, source_line, max(1, last - at.column), kind)
+
+
+def one_of(words: list[str]) -> str:
+    """Join words by commas and, before the last, or.
+
+    >>> one_of(["A", "B", "C"])
+    'A, B or C'
+    """
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 def split_lines(text: str) -> tuple[str, ...]:
@@ -51,6 +61,7 @@ class Position:
 
 _WIDEST = 4  # bytes of a character
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1b-\x1f]")  # which no editor writes into a text
+_BINARY = "this is no text, but binary: name a file of ESQL"  # each byte would be a problem of its own
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
@@ -122,24 +133,20 @@ def decode(data: bytes | str, name: str) -> Source:
     """Decode the bytes of a file: UTF-8, or what its byte order mark says; a mark is not part of the text."""
     longest = limits_around().text
     if len(data) > longest * _WIDEST:
-        return _too_long(name, f"more than {longest}", longest)
+        return _without_text(name, _too_long(f"more than {longest}", longest))
     source = _decoded(data, name)
-    if len(source.text) > longest:
-        return _too_long(name, str(len(source.text)), longest)
-    return source
+    length = len(source.text)
+    return source if length <= longest else _without_text(name, _too_long(str(length), longest))
 
 
-def _too_long(name: str, length: str, longest: int) -> Source:
-    source = Source("", name)
+def _too_long(length: str, longest: int) -> str:
     advice = f"split it into files, or raise the limit by {VARIABLE}=text=NUMBER"
-    source.problem(0, 1, f"the program has {length} characters, and {longest} is the limit: {advice}")
-    return source
+    return f"the program has {length} characters, and {longest} is the limit: {advice}"
 
 
-def _binary(name: str) -> Source:
-    """An empty text with the one problem that there is with bytes that are none: each of them would be another."""
+def _without_text(name: str, problem: str) -> Source:
     source = Source("", name)
-    source.problem(0, 1, "this is no text, but binary: name a file of ESQL")
+    source.problem(0, 1, problem)
     return source
 
 
@@ -155,11 +162,11 @@ def _decoded(data: bytes | str, name: str) -> Source:
 def _decode(data: bytes, encoding: str, name: str) -> Source:
     try:
         text = data.decode(encoding)
-        return _binary(name) if "\0" in text else Source(text, name)
+        return _without_text(name, _BINARY) if "\0" in text else Source(text, name)
     except UnicodeDecodeError as error:
         text = data.decode(encoding, errors="replace")
         if _CONTROL.search(text):
-            return _binary(name)
+            return _without_text(name, _BINARY)
         source = Source(text, name)
         at = len(data[: error.start].decode(encoding, errors="replace"))
         advice = "save the file as UTF-8, or as UTF-16 with a byte order mark"

@@ -25,12 +25,10 @@ _NAMES = ("NAMESPACE", "NAME")
 def lifetimes(found: Resolution) -> Iterator[Finding]:
     """SHARED and EXTERNAL where, and on what, they cannot be."""
     outermost = {id(statement) for statement in found.program.statements}
-    for visit in found.each(syntax.Declare):
-        node = visit.node
-        assert isinstance(node, syntax.Declare)
+    for node, place in found.placed(syntax.Declare):
         if node.lifetime is None:
             continue
-        if not _is_outermost(node, visit.place, outermost):
+        if not _is_outermost(node, place, outermost):
             text = f"{node.lifetime} is for declarations of a module or schema: move this one out of the routine"
             yield Finding(node, "flow", text, word=node.lifetime)
         elif node.type.name == "REFERENCE":
@@ -145,11 +143,11 @@ def references(found: Resolution) -> Iterator[Finding]:
         is_last_move = isinstance(called, Function) and called.name == "LASTMOVE" and node.arguments
         if is_last_move and not found.is_scalar_reference(node.arguments[0]):
             yield from _must_be_reference(node.arguments[0], "LASTMOVE", found)
-    for visit in found.each(syntax.CreateField):
-        known = found.variable(visit.node)
+    for created in found.nodes(syntax.CreateField):
+        known = found.variable(created)
         if known is not None and not known.is_reference:
             text = f"AS takes a reference variable, and {known.name} is {_kind(known)}"
-            yield Finding(visit.node, "type", f"{text}: DECLARE a REFERENCE", word=known.name)
+            yield Finding(created, "type", f"{text}: DECLARE a REFERENCE", word=known.name)
 
 
 def _must_be_reference(path: syntax.Expression, word: str, found: Resolution) -> Iterator[Finding]:
@@ -187,11 +185,9 @@ def fields_of_scalars(found: Resolution) -> Iterator[Finding]:
 
 def reference_targets(found: Resolution) -> Iterator[Finding]:
     """References to variables that are no trees."""
-    for visit in found.each(syntax.Declare):
-        node = visit.node
-        assert isinstance(node, syntax.Declare)
+    for node, place in found.placed(syntax.Declare):
         target = found.variable(node.initial)
-        known = visit.place.scope.find(node.names[0], exactly=True)
+        known = place.scope.find(node.names[0], exactly=True)
         if target is not None and found.scalar_behind(node) and known is not None and known.is_reference:
             text = f"here a REFERENCE points to a field, and {target.name} is {a(target.type_name)}"
             yield Finding(node.initial or node, "type", f"{text}: use the variable itself")
@@ -238,8 +234,8 @@ def assigned_values(found: Resolution) -> Iterator[Finding]:
         if declared.initial is not None:
             expected = declared.type.name if kind is None else kind
             yield from _fits(declared.initial, expected, declared.names[0], found)
-    for visit in found.each(syntax.Return):
-        yield from _returned(visit.node, visit.place.routine, found)
+    for returning, place in found.placed(syntax.Return):
+        yield from _returned(returning, place.routine, found)
 
 
 def _fits(value: syntax.Expression, expected: str, name: str, found: Resolution) -> Iterator[Finding]:
@@ -256,8 +252,7 @@ def _attribute(node: syntax.SetStatement, expected: str, found: Resolution) -> I
         yield Finding(node.source, "type", f"{text}: CAST it" if given in SCALARS else text)
 
 
-def _returned(node: syntax.Node, routine: DeclaredRoutine | None, found: Resolution) -> Iterator[Finding]:
-    assert isinstance(node, syntax.Return)
+def _returned(node: syntax.Return, routine: DeclaredRoutine | None, found: Resolution) -> Iterator[Finding]:
     if node.result is not None and routine is not None and routine.node.returns is not None:
         expected = routine.node.returns.type.name
         if expected != "REFERENCE":

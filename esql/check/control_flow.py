@@ -143,11 +143,10 @@ def _may_fall_off(routine: DeclaredRoutine) -> bool:
 
 def returned_values(found: Resolution) -> Iterator[Finding]:
     """RETURN with a value in a procedure, and without one in a function."""
-    for visit in found.each(syntax.Return):
-        routine, node = visit.place.routine, visit.node
-        assert isinstance(node, syntax.Return)
+    for node, place in found.placed(syntax.Return):
+        routine = place.routine
         if routine is None:
-            if node.result is None and visit.place.kind == "FILTER":
+            if node.result is None and place.kind == "FILTER":
                 yield Finding(node, "flow", "the RETURN of a Filter node needs a condition behind it")
         elif routine.node.returns is None and node.result is not None:
             text = f"{routine.node.name} has no RETURNS clause: RETURN stands here without a value, or declare RETURNS"
@@ -170,27 +169,25 @@ def misplaced_handlers(found: Resolution) -> Iterator[Finding]:
 
 def resignals(found: Resolution) -> Iterator[Finding]:
     """RESIGNAL where no exception is being handled."""
-    for visit in found.each(syntax.Resignal):
-        if not visit.place.in_handler:
+    for node, place in found.placed(syntax.Resignal):
+        if not place.in_handler:
             text = "RESIGNAL stands in a handler only; to raise an exception write THROW USER EXCEPTION"
-            yield Finding(visit.node, "flow", text)
+            yield Finding(node, "flow", text)
 
 
 def iterated_blocks(found: Resolution) -> Iterator[Finding]:
     """ITERATE with the label of a block that does not repeat."""
-    for visit in found.each(syntax.Iterate):
-        if isinstance(found.of(visit.node), syntax.Compound):
-            label = visit.node.label  # type: ignore[attr-defined]  # Iterate has one
+    for node in found.nodes(syntax.Iterate):
+        if isinstance(found.of(node), syntax.Compound):
+            label = node.label
             text = f"{label} is the label of a BEGIN, which does not repeat: write LEAVE {label}, or label a loop"
-            yield Finding(visit.node, "flow", text)
+            yield Finding(node, "flow", text)
 
 
 def propagation(found: Resolution) -> Iterator[Finding]:
     """PROPAGATE in a Filter node, and to terminals that do not exist."""
-    for visit in found.each(syntax.Propagate):
-        node = visit.node
-        assert isinstance(node, syntax.Propagate)
-        if visit.place.kind == "FILTER":
+    for node, place in found.placed(syntax.Propagate):
+        if place.kind == "FILTER":
             yield Finding(node, "flow", "a Filter node cannot PROPAGATE: RETURN the condition, or use a Compute node")
         elif found.of(node) is None and isinstance(node.terminal, syntax.String):
             names = [terminal.name for terminal in TERMINALS]

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from esql.scope import Resolution
 from esql.scope.types import can_cast
 from esql.syntax import Node
+from esql.text import ANY_NUMBER, one_of
 from esql.values.types import DATES, NUMBERS, STRINGS
 
-# IBM's numbers where its own message says the same; BIP2402 stands for everything else that is wrong with a program.
-ANY_NUMBER = 2402
+# IBM's numbers where its own message says the same
 NAME_NUMBER = 2432
 OPERATOR_NUMBER = 2420
 FILTER_RESULT_NUMBER = 4003
@@ -65,12 +65,3 @@ def unaccepted(accepted: frozenset[str], given: str) -> str:
     """
     advice = ": CAST it" if any(can_cast(given, name) for name in accepted) else ""
     return f"{accepted_types(accepted)} here, and this is {a(given)}{advice}"
-
-
-def one_of(words: list[str]) -> str:
-    """Join words by commas and, before the last, or.
-
-    >>> one_of(["A", "B", "C"])
-    'A, B or C'
-    """
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

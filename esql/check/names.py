@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.catalog import did_you_mean
 from esql import syntax
-from esql.check.findings import ANY_NUMBER, NAME_NUMBER, Finding
+from esql.check.findings import NAME_NUMBER, Finding
 from esql.names.element_types import constants
 from esql.names.predefined import (
     AGGREGATES,
@@ -24,6 +24,7 @@ from esql.names.predefined import (
     special_names,
 )
 from esql.scope.name_resolution import REMEMBERED
+from esql.text import ANY_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

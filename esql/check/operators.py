@@ -7,12 +7,13 @@ from typing import Any
 
 from engine.catalog import did_you_mean
 from esql import syntax
-from esql.check.findings import ANY_NUMBER, FILTER_RESULT_NUMBER, OPERATOR_NUMBER, Finding, a, one_of, unaccepted
+from esql.check.findings import FILTER_RESULT_NUMBER, OPERATOR_NUMBER, Finding, a, unaccepted
 from esql.functions import function_catalog
 from esql.functions.datetime import PARTS
 from esql.functions.numeric import MODES
 from esql.scope import Resolution
 from esql.scope.types import arithmetic, can_cast, can_compare, common_cast, part_counts
+from esql.text import ANY_NUMBER, one_of
 from esql.values.types import DATES, NUMBERS, SCALARS, STRINGS
 
 Findings = Iterator[Finding]
@@ -39,9 +40,7 @@ def conditions(found: Resolution) -> Findings:
 
 def filter_results(found: Resolution) -> Findings:
     """Results of a Filter node that are not BOOLEAN."""
-    for visit in found.each(syntax.Return):
-        node, place = visit.node, visit.place
-        assert isinstance(node, syntax.Return)
+    for node, place in found.placed(syntax.Return):
         is_main = place.routine is None or place.routine.node.name.lower() == "main"
         given = found.type_of(node.result)
         if place.kind == "FILTER" and is_main and given not in ("", "BOOLEAN"):
@@ -51,7 +50,7 @@ def filter_results(found: Resolution) -> Findings:
 
 def differences(found: Resolution) -> Findings:
     """Differences of dates or times without the units of the interval they give."""
-    measured = {id(visit.node.expression) for visit in found.each(syntax.InUnits)}  # type: ignore[attr-defined]
+    measured = {id(node.expression) for node in found.nodes(syntax.InUnits)}
     for node in found.nodes(syntax.Operation):
         if node.operator != "-" or id(node) in measured:
             continue
@@ -274,11 +273,10 @@ def aggregates(found: Resolution) -> Iterator[Finding]:
         if inside and len(node.columns) > 1:
             text = f"{inside[0].function} stands alone in its SELECT: make a SELECT of its own for each value"
             yield Finding(inside[0], "type", text)
-    for visit in found.each(syntax.Aggregate):
-        if id(visit.node) not in placed:
-            function = getattr(visit.node, "function", "")
-            text = f"{function} stands in the SELECT clause of a SELECT only, alone or with AS"
-            yield Finding(visit.node, "name", text)
+    for aggregate in found.nodes(syntax.Aggregate):
+        if id(aggregate) not in placed:
+            text = f"{aggregate.function} stands in the SELECT clause of a SELECT only, alone or with AS"
+            yield Finding(aggregate, "name", text)
 
 
 def sources(found: Resolution) -> Iterator[Finding]:

@@ -13,13 +13,12 @@ from engine.tree.step import Types, step
 from esql import syntax
 from esql.emit.python_nodes import constant, name
 from esql.scope.references import Variable
-from esql.text import problem_at
+from esql.text import ANY_NUMBER, problem_at
 
 if TYPE_CHECKING:
     from esql.scope.references import DeclaredRoutine, Resolution
 
 
-_ANY_NUMBER = 2402  # as the checks have it for what has no number of its own
 _LITERAL = (str, bytes, bool, type(None))
 
 
@@ -95,7 +94,7 @@ class Unit:
         """An error as the problem of the program."""
         at = error.node.position
         line = self.lines[at.line - 1] if 0 < at.line <= len(self.lines) else ""
-        return problem_at(at, error.text, self.file, line, _ANY_NUMBER, "flow")
+        return problem_at(at, error.text, self.file, line, ANY_NUMBER, "flow")
 
     def learn(self, variables: Iterable[Variable]) -> None:
         """Find the variables by their declarations, and the blocks that are jumped to."""

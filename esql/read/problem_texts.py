@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.names.predefined import RESERVED, STATEMENTS
+from esql.text import one_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -117,7 +118,7 @@ def mismatch(recognizer: Any, wanted: Iterable[int]) -> str:
     """Say which of a few tokens was wanted, and what stands there."""
     stream = recognizer.getTokenStream()
     place = _Place(stream.LT(1), stream.LT(-1), stream.LA(2), set(wanted), recognizer.context)
-    return _unconditional(place) or f"expected {_one_of(_names(place.wanted))}{place.found}"
+    return _unconditional(place) or f"expected {one_of(_names(place.wanted))}{place.found}"
 
 
 def explain(recognizer: Any, error: Any) -> str:
@@ -201,7 +202,7 @@ def _hyphen(place: _Place) -> str | None:
 
 def _right_after(place: _Place) -> str | None:
     names = _RIGHT_AFTER.get(getattr(place.before, "type", None))
-    return None if names is None or place.wanted else f"expected {_one_of(list(names))}{place.found}"
+    return None if names is None or place.wanted else f"expected {one_of(list(names))}{place.found}"
 
 
 def _name_wanted(place: _Place) -> str | None:
@@ -210,7 +211,7 @@ def _name_wanted(place: _Place) -> str | None:
 
 def _few(place: _Place) -> str | None:
     names = _names(place.wanted)
-    return f"expected {_one_of(names)}{place.found}" if 0 < len(names) <= _FEW else None
+    return f"expected {one_of(names)}{place.found}" if 0 < len(names) <= _FEW else None
 
 
 def _end_wanted(place: _Place) -> str | None:
@@ -263,10 +264,6 @@ def _name(kind: int) -> str:
     if literal == "<INVALID>":
         return str(Rules.symbolicNames[kind]).replace("_", " ").lower()
     return literal if literal.isalpha() else f"'{literal}'"
-
-
-def _one_of(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def _guess(word: str, choices: Iterable[str]) -> str | None:

@@ -226,9 +226,13 @@ class Resolution:
 
     def nodes(self, kind: type[_N]) -> Iterator[_N]:
         """Go through the nodes of a kind."""
+        return (node for node, _ in self.placed(kind))
+
+    def placed(self, kind: type[_N]) -> Iterator[tuple[_N, Place]]:
+        """Go through the nodes of a kind, each with what is around it."""
         for visit in self.visits.get(kind, ()):
             assert isinstance(visit.node, kind)
-            yield visit.node
+            yield visit.node, visit.place
 
     def each(self, *kinds: type) -> Iterator[Visit]:
         """Go through the visits of some kinds of node."""
