@@ -373,3 +373,10 @@ CASTS: Final[Mapping[tuple[str, str], Callable[[Any, Job], Value]]] = {
     ("DECIMAL", "DECIMAL"): fitted,
     ("INTERVAL", "INTERVAL"): interval_to_interval,
 }
+# casts that FORMAT alone makes possible
+BY_FORMAT: Final = frozenset(
+    pair
+    for string in ("BLOB", "BIT")
+    for other in ("FLOAT", "DECIMAL", *_MOMENTS)
+    for pair in ((string, other), (other, string))
+)

@@ -192,7 +192,7 @@ def _cast(node: syntax.Cast, found: Resolution) -> Findings:
         yield Finding(node, "type", f"CAST makes {a(target)} of {wanted} {values}, not of {count}")
     for source in node.sources:
         given = found.type_of(source)
-        if count == 1 and not can_cast(given, target):
+        if count == 1 and not can_cast(given, target, by_format=node.format is not None):
             known = common_cast(given)
             advice = f": it can become {one_of([a(name) for name in known])}" if known else ""
             yield Finding(source, "type", f"no CAST makes {a(target)} of {a(given)}{advice}")

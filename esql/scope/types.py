@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from esql import syntax
+from esql.cast.conversions import BY_FORMAT, CASTS
 from esql.functions import Function, function_catalog
 from esql.names.element_types import ElementType
 from esql.names.mq_constants import MQConstant
@@ -202,23 +203,7 @@ _RULES: dict[type, Rule] = {
 }
 
 
-_TIMES = frozenset(("TIME", "GMTTIME"))
 _MOMENTS = frozenset(("TIMESTAMP", "GMTTIMESTAMP"))
-_CASTS = {
-    "BOOLEAN": frozenset(("BOOLEAN", "CHARACTER")),
-    "INTEGER": NUMBERS | STRINGS | {"INTERVAL"},
-    "FLOAT": NUMBERS | {"CHARACTER", "INTERVAL"},
-    "DECIMAL": NUMBERS | {"CHARACTER", "INTERVAL"},
-    "CHARACTER": SCALARS,
-    "BIT": STRINGS | {"INTEGER"},
-    "BLOB": STRINGS | {"INTEGER"},
-    "DATE": _MOMENTS | {"DATE", "CHARACTER"},
-    "TIME": _TIMES | _MOMENTS | {"CHARACTER"},
-    "GMTTIME": _TIMES | _MOMENTS | {"CHARACTER"},
-    "TIMESTAMP": DATES | {"CHARACTER"},
-    "GMTTIMESTAMP": DATES | {"CHARACTER"},
-    "INTERVAL": NUMBERS | {"INTERVAL", "CHARACTER"},
-}
 # How many sources CAST takes, besides one, to make a type.
 _PARTS = {
     "DATE": (3,),
@@ -230,13 +215,14 @@ _PARTS = {
 }
 
 
-def can_cast(source: str, target: str) -> bool:
-    """Say whether CAST makes this target of this source; unknown types go with all.
+def can_cast(source: str, target: str, *, by_format: bool = False) -> bool:
+    """Say whether CAST makes this target of this source, perhaps by FORMAT; unknown types go with all.
 
-    >>> can_cast("DATE", "INTEGER"), can_cast("", "INTEGER")
-    (False, True)
+    >>> can_cast("DATE", "INTEGER"), can_cast("", "INTEGER"), can_cast("DATE", "BLOB", by_format=True)
+    (False, True, True)
     """
-    return UNKNOWN in (source, target) or target in _CASTS.get(source, frozenset())
+    pair = (source, target)
+    return UNKNOWN in pair or (pair in CASTS and (by_format or pair not in BY_FORMAT))
 
 
 def can_assign(source: str, target: str) -> bool:
@@ -264,4 +250,4 @@ def part_counts(target: str) -> tuple[int, ...]:
 
 def common_cast(source: str) -> list[str]:
     """List what CAST can make of a type."""
-    return sorted(_CASTS.get(source, frozenset()) - {source})
+    return sorted(target for target in SCALARS - {source} if source and can_cast(source, target))
