@@ -31,7 +31,7 @@ from esql.emit.emission_unit import Constants, EmitError, EmittedRoutine, Unit
 from esql.emit.function_body import Body, Tables, called
 from esql.emit.integer_formulas import settled
 from esql.emit.python_nodes import assign, attribute, compare, constant, do, function, group, method, name, when
-from esql.emit.variable_analysis import is_shared_tree, never_null, sends, walk
+from esql.emit.variable_analysis import given_by_calls, is_shared_tree, never_null, sends, walk
 from esql.scope import Resolution, RoutineFacts, body_may_propagate
 from esql.scope.references import DeclaredRoutine, Variable
 from esql.syntax.node import children
@@ -253,11 +253,12 @@ class Emitter:
         node: syntax.Node,
     ) -> None:
         listed = list(statements)
+        nodes = list(walk(listed))
+        body.given_by_calls = frozenset(given_by_calls(body, nodes))
         try:
             body.memory = self.tables.plan(body, () if self.unit.shares_trees else listed)
         except EmitError:  # the statement that it is about says so, with all others
             body.memory = self.tables.plan(body, ())
-        nodes = list(walk(listed))
         body.never_null = never_null(body, nodes)
         body.settled = settled(body, nodes)
         body.has_handlers = any(isinstance(one, syntax.DeclareHandler) for one in nodes)

@@ -7,7 +7,7 @@ change. Functions with handlers remember nothing: an error may end a statement h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -130,7 +130,6 @@ def plan(body: Body, statements: Iterable[syntax.Statement]) -> Memory:
         return memory
     calls = any(_is_call(body, node) for node, _ in found)
     evaluating = any(evaluates(node) for node, _ in found)
-    given = {variable for node, _ in found for variable in _given_by_call(body, node)}
     changing = {variable for node, _ in found for variable in changed_variables(body, node)}
     uses: dict[Key, _Use] = {}
     targets = {id(node.target) for node, _ in found if isinstance(node, syntax.SetStatement)}
@@ -138,7 +137,7 @@ def plan(body: Body, statements: Iterable[syntax.Statement]) -> Memory:
         if isinstance(node, syntax.Path):
             _count(body, node, in_loop, uses, changing, is_target=id(node) in targets)
     for key, use in uses.items():
-        is_sure = not (_depends(key, given) or (evaluating and _has_variables(key)))
+        is_sure = not (_depends(key, body.given_by_calls) or (evaluating and _has_variables(key)))
         if is_sure and _is_worth(use) and (is_read_only(key[0]) or not calls):
             memory.slots[key] = body.fresh("h")
     return memory
@@ -173,14 +172,6 @@ def _is_call(body: Body, node: syntax.Node) -> bool:
     """Returns whether an expression may change trees by what it calls."""
     is_routine = isinstance(node, syntax.Call) and isinstance(body.unit.resolution.of(node), DeclaredRoutine)
     return is_routine or evaluates(node)
-
-
-def _given_by_call(body: Body, node: syntax.Node) -> Iterator[Variable]:
-    """The variables that a call in an expression gives its outputs, in the middle of a statement."""
-    routine = body.unit.resolution.of(node)
-    if isinstance(node, syntax.Call) and isinstance(routine, DeclaredRoutine):
-        given = (body.unit.resolution.variable(node.arguments[index]) for index in routine.outputs)
-        yield from (variable for variable in given if variable is not None)
 
 
 def _has_variables(key: Key) -> bool:
@@ -246,7 +237,7 @@ def forgotten(body: Body, memory: Memory, node: syntax.Statement) -> list[str]:
     return [slot for key, slot in memory.slots.items() if _depends(key, variables) or _moves(body, node, key)]
 
 
-def _depends(key: Key, variables: set[Variable]) -> bool:
+def _depends(key: Key, variables: Collection[Variable]) -> bool:
     return key[0] in variables or any(part.place in variables for part in key[1])
 
 

@@ -97,6 +97,7 @@ class Body:
     parts: dict[int, Any] = field(default_factory=dict)
     never_null: frozenset[Variable] = frozenset()
     settled: frozenset[Variable] = frozenset()
+    given_by_calls: frozenset[Variable] = frozenset()
     has_handlers: bool = True
 
     # what is emitted
@@ -296,6 +297,7 @@ class Body:
             memory=self.tables.plan(self, ()),
             never_null=self.never_null,
             settled=self.settled,
+            given_by_calls=self.given_by_calls,
         )
 
     def define(self, inner: Body, node: syntax.Node) -> ast.expr:

@@ -350,7 +350,10 @@ def variable_value(body: Body, variable: Variable) -> Value:
     if constant_value is not None:
         return constant_value
     type_ = "CHARACTER" if variable.type_name in {"NAMESPACE", "NAME"} else variable.type_name
-    value = Value(body.load(variable), type_, nullable=variable not in body.never_null, simple=True)
+    code, is_steady = body.load(variable), variable not in body.given_by_calls
+    if not is_steady:  # what it has here counts, not what a call further on in the expression gives it
+        code = walrus(body.fresh(), code)
+    value = Value(code, type_, nullable=variable not in body.never_null, simple=is_steady)
     if variable in body.settled:
         value.small = body.small(variable)
     return value

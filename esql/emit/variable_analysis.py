@@ -52,6 +52,19 @@ def given(body: Body, node: syntax.Node) -> Iterator[tuple[Variable, syntax.Node
                     yield variable, None
 
 
+def given_by_calls(body: Body, nodes: Iterable[syntax.Node]) -> set[Variable]:
+    """The variables that calls in expressions give their outputs, in the middle of a statement."""
+    of = body.unit.resolution
+    called = ((node, of.of(node)) for node in nodes if isinstance(node, syntax.Call))
+    outputs = (
+        of.variable(node.arguments[index])
+        for node, routine in called
+        if isinstance(routine, DeclaredRoutine)
+        for index in routine.outputs
+    )
+    return {variable for variable in outputs if variable is not None}
+
+
 _TYPES: Final = frozenset(("INTEGER", "DECIMAL", "FLOAT", "CHARACTER"))
 
 
