@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from types import CodeType
 from typing import Any, Final
@@ -136,9 +137,9 @@ def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ..
 
 def _meanings(files: list[File]) -> Iterator[Problem]:
     """Yields what the checks find in files that can be read."""
-    known = Library(tuple(files))
-    for file in files:
-        yield from problems_of(resolve(file.program, _kind(file.program), known), known)
+    known = Library(tuple(replace(file, kind=_kind(file.program)) for file in files))
+    for file in known.files:
+        yield from problems_of(resolve(file.program, file.kind, known), known)
 
 
 def read_program(data: bytes | str, name: str) -> syntax.Program:
@@ -169,10 +170,10 @@ def _kind(program: syntax.Program) -> str | None:
 
 
 def _parts(files: list[File], kind: str = "", *, trace: str = "") -> Parts:
-    known = Library(tuple(files))
     _refuse(list(_modules_twice(files)))
-    kinds = [None if kind == ANY_KIND else kind or _kind(file.program) for file in files]
-    resolutions = [resolve(file.program, one, known) for file, one in zip(files, kinds, strict=True)]
+    files = [replace(file, kind=None if kind == ANY_KIND else kind or _kind(file.program)) for file in files]
+    known = Library(tuple(files))
+    resolutions = [resolve(file.program, file.kind, known) for file in files]
     _refuse([problem for found in resolutions for problem in problems_of(found, known) if problem.stops])
     deployment = Deployment(routine_facts(resolutions), resolutions, trace=trace)
     emitted = [deployment.emit(one, file.name, file.lines()) for one, file in zip(resolutions, files, strict=True)]

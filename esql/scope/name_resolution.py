@@ -64,6 +64,7 @@ class Walk:
         self._stack: list[tuple[Action, Any, Place]] = []
         self._file = library.file(program)
         self._known: dict[int, DeclaredRoutine] = {}
+        self._of_text: dict[tuple[int, str], Variable] = {}
         self._outermost = Scope(library.scope(self.callables.schemas))
 
     def run(self) -> None:
@@ -73,6 +74,9 @@ class Walk:
         place = Place(self.kind, self._outermost)
         if self.is_file:
             self._predeclare(self.program.statements, place, "schema")
+        elif self.kind:
+            declarations = [one for one in self.program.statements if isinstance(one, syntax.Declare)]
+            self._of_text = {(id(one), name): declared(one, name, "text") for one in declarations for name in one.names}
         self._push_into(self.program.statements, place)
         while self._stack:
             action, subject, place = self._stack.pop()
@@ -113,8 +117,8 @@ class Walk:
                 self._declare(pointed, place, node, alias=name)
             return
         for name in node.names:
-            variable = self.library.variable(node, name) if role == "schema" else declared(node, name, role)
-            self._declare(variable, place, node)
+            known = self.library.variable(node, name) if role == "schema" else self._of_text.get((id(node), name))
+            self._declare(known or declared(node, name, role), place, node)
 
     def _declare(self, variable: Variable, place: Place, node: syntax.Node, alias: str = "") -> None:
         if not place.scope.declare(variable, alias):
@@ -160,11 +164,21 @@ class Walk:
         known = self._known.get(id(node)) or DeclaredRoutine(node, self._file.name)
         self.references[id(node)] = known
         scope = place.scope.inner()
+        if self._of_text and place.module is None:
+            scope = self._with_all_of_text(scope)
         place = Place(place.kind, scope, place.module, known)
         for item in node.parameters:
             role = Variable(item.name, item.type, "parameter", item, None, item.constant, item.direction or "IN")
             self._declare(role, place, item)
         self._push((*node.parameters, node.body), place)
+
+    def _with_all_of_text(self, scope: Scope) -> Scope:
+        """The scope of a routine in a text: it sees the text's single values wherever in the text they are declared."""
+        for variable in self._of_text.values():
+            is_tree = variable.type_name in ("REFERENCE", "ROW")  # which is nothing before it is declared
+            if not is_tree and scope.find(variable.name, exactly=True) is None:
+                scope.declare(variable)
+        return scope.inner()
 
     def _declaration(self, node: syntax.Declare, place: Place) -> None:
         is_known = place.is_outermost and (place.module is not None or self.is_file)
