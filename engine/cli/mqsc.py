@@ -54,7 +54,9 @@ def _text(script: str) -> str:
     from engine.files.input_files import read_file, read_stream
 
     if script == "-":
-        data = read_stream(sys.stdin.buffer, "standard input", _LARGEST, _REMEDY) if sys.stdin is not None else b""
+        if sys.stdin is None:
+            raise ConfigurationException("standard input is closed: pipe a script into it, or name a file")
+        data = read_stream(sys.stdin.buffer, "standard input", _LARGEST, _REMEDY)
     else:
         data = read_file(existing(script, OR_STANDARD_INPUT), _LARGEST, _REMEDY)
     try:

@@ -66,5 +66,7 @@ def _body(file: str, text: str | None) -> bytes:
     if text is not None:
         return text.encode("utf-8", "surrogateescape")
     if file == "-":
-        return b"" if sys.stdin is None else read_stream(sys.stdin.buffer, "standard input", MOST, NO_MESSAGE)
+        if sys.stdin is None:
+            raise ConfigurationException("standard input is closed: pipe a message into it, or name a file")
+        return read_stream(sys.stdin.buffer, "standard input", MOST, NO_MESSAGE)
     return read_file(existing(file, OR_STANDARD_INPUT), MOST, NO_MESSAGE) if file else b""

@@ -294,3 +294,14 @@ def test_inputs_without_an_end(folder, command, capsys, monkeypatch):
         ended = penstock(capsys, *command.format("/dev/zero").split())
     assert (1, "", 1) == (ended.code, ended.out, ended.err.count("\n"))
     assert re.search(r"(/dev/zero|standard input|stdin) has (a line of )?more than [0-9,]+ bytes", ended.err)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("put", "A", "-"), ("put", "A", "-", "--json"), ("publish", "t", "-"), ("mqsc", "-")]
+)
+def test_a_standard_input_that_is_closed_is_no_empty_one(folder, capsys, monkeypatch, arguments):
+    """Nothing is put, published or carried out where there is nothing to read."""
+    monkeypatch.setattr("sys.stdin", None)
+    ended = penstock(capsys, *arguments)
+    assert (1, "") == (ended.code, ended.out)
+    assert "standard input is closed" in ended.err
