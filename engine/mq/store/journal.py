@@ -31,6 +31,7 @@ _LEAST_RESERVE: Final = 1 << 18
 _LEFT_ON_DISK: Final = (
     1 << 17
 )  # bytes of the disk that only removals may use, each of which needs some before it gives any
+_LOOKED_AT_DISK: Final = 1 << 16  # bytes that are written between two looks at what the disk has left
 _WARNED_AT: Final = 0.85  # of what messages may fill
 _CALM_AT: Final = 0.75  # below that the next warning may come
 _LOG: Final = logging.getLogger("penstock.store")
@@ -58,9 +59,9 @@ class Journal:
     """
 
     __slots__ = (
-        *("_before", "_counters", "_done", "_environment", "_expected", "_gathering", "_jobs", "_last", "_pending"),
-        *("_reserve", "_skips", "_syncing", "_thread", "_tries", "_took", "_vain", "_wake", "_warned", "_writing"),
-        *("codec", "failed", "failure", "syncs", "watch"),
+        *("_before", "_counters", "_done", "_environment", "_expected", "_gathering", "_is_short", "_jobs", "_last"),
+        *("_pending", "_reserve", "_skips", "_syncing", "_thread", "_tries", "_took", "_unseen", "_vain", "_wake"),
+        *("_warned", "_writing", "codec", "failed", "failure", "syncs", "watch"),
     )
 
     def __init__(self, environment: Environment) -> None:
@@ -88,6 +89,8 @@ class Journal:
         self._skips = 0  # how many of them are left
         self._syncing = False  # a transaction is on its way to the disk, while others may work
         self._took = 0.0  # seconds of the last transaction
+        self._is_short = True  # of room on the disk, or not looked at yet
+        self._unseen = 0  # bytes that were added since the last look
         self._warned = False  # that the store is nearly full
 
     def commit(self, record: Record, then: Then = nothing_follows) -> None:
@@ -334,8 +337,10 @@ class Journal:
         """Returns True where only the reserve is left; warns once when little more than that is."""
         environment, most = self._environment, self._environment.size - self._reserve
         extent = environment.extent() + more
-        is_short = environment.is_out_of_room(more + _LEFT_ON_DISK)
-        if extent <= _WARNED_AT * most and not is_short:
+        self._unseen += more
+        if self._is_short or self._unseen > _LOOKED_AT_DISK:  # to look takes longer than to make an entry
+            self._is_short, self._unseen = environment.is_out_of_room(more + _LEFT_ON_DISK), 0
+        if extent <= _WARNED_AT * most and not self._is_short:
             return False
         used = environment.used() + more
         if used > _WARNED_AT * most and not self._warned:
@@ -344,7 +349,7 @@ class Journal:
         self._warned = used > (_CALM_AT if self._warned else _WARNED_AT) * most
         if extent > most:
             return used > most
-        return is_short and used + _LEFT_ON_DISK > environment.extent()  # the file has few free pages either
+        return self._is_short and used + _LEFT_ON_DISK > environment.extent()  # the file has few free pages either
 
     def _failed(self, error: Exception, size: int) -> BrokerError:
         """Returns the error for a disk that is full, for a file that is damaged, or for a disk that failed, which ends
