@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import lmdb
 
-from engine.costs import queue_stores, queue_streams, queue_workloads
+from engine.costs import durable_queues, queue_streams, queue_workloads
 from engine.costs.measuring import (
     Measured,
     Program,
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 GROUP: Final = "queues"
 DEPTH: Final = 100_000
-REUSE_SECONDS: Final = queue_stores.REUSE_SECONDS
+REUSE_SECONDS: Final = durable_queues.REUSE_SECONDS
 
 
 def benchmarks(depth: int = DEPTH, seconds: float = REUSE_SECONDS) -> Iterator[Measured]:
@@ -72,7 +72,7 @@ def benchmarks(depth: int = DEPTH, seconds: float = REUSE_SECONDS) -> Iterator[M
     yield from queue_workloads.benchmarks()
     with on_disk() as folder:
         yield from durable(folder, depth)
-        yield from queue_stores.benchmarks(folder / "WORKLOADS", seconds)
+        yield from durable_queues.benchmarks(folder / "WORKLOADS", seconds)
         yield from queue_streams.durable_publications(folder / "PUBLISHING")
         yield from queue_streams.durable(folder / "STREAMING")
         yield from through_the_socket(folder)
@@ -187,7 +187,7 @@ def durable(folder: Path, depth: int) -> Iterator[Measured]:
 
         rates = in_turn(
             {
-                "bare": partial(queue_stores.bare, bare, 1),
+                "bare": partial(durable_queues.bare, bare, 1),
                 "one": partial(putting, 1, 1),
                 "nine": partial(putting, 9, 1),
                 "units of ten": partial(putting, 1, 10),

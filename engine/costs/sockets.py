@@ -17,9 +17,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from engine.costs.durable_queues import request_and_reply, sizes
 from engine.costs.measuring import Measured, divided, figure, in_turn, rates_beside
 from engine.costs.queue_programs import BODY, row
-from engine.costs.queue_stores import request_and_reply, sizes
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq import QueueManager, frames

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.costs import queue_stores, queue_streams
+from engine.costs import durable_queues, queue_streams
 from engine.costs.measuring import Row, figure, in_turn, rate_of_all, rates_beside
 from engine.costs.queue_programs import lasting
 from engine.mq import QueueManager
@@ -47,6 +47,6 @@ def test_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, lasts: bool
 
 def test_space(tmp_path: Path) -> None:
     """A file that is used again and again does not grow, and small messages take less than a page each."""
-    rows = [*queue_stores.reuse(tmp_path / "REUSE", 1.0), *queue_stores.space(tmp_path / "SPACE")]
+    rows = [*durable_queues.reuse(tmp_path / "REUSE", 1.0), *durable_queues.space(tmp_path / "SPACE")]
     assert [True, True, True] == [row.met for row in rows if "cost" not in row.name]
     assert len(rows) == len({row.name for row in rows}) == 4

@@ -21,7 +21,7 @@ from engine.mq.store.environment import FORMAT, WRITTEN, Environment, read_forma
 from engine.mq.store.journal import Journal
 from engine.mq.store.keys import NUMBER, ORDER
 from engine.mq.store.records import damaged, read_number
-from engine.mq.store.shelves import Overflow, Shelf
+from engine.mq.store.stored_queue import Overflow, Shelf
 from engine.mq.store.writing import CEILING, COMMITTED, Counters, decision, objects, write
 from engine.mq.store_changes import Record
 from engine.mq.supported_systems import check_place
