@@ -12,7 +12,7 @@ from engine.flow.dead_letters import BROKER, PROGRAM
 from engine.flow.queue_options import QUEUE_MANAGER_OR_NONE, QUEUE_NAME_OR_NONE, check_queue_name
 from engine.message.assembly import Message
 from engine.message.validation import ACTION_WORDS, Action, InheritedMaster, validate_written
-from engine.message.writer import Written, write
+from engine.message.writer import Written
 from engine.node import UNSUITABLE_VALUE, node, prop
 from engine.tree.element import Element
 from engine.tree.sharing import copy
@@ -177,8 +177,8 @@ class MQOutput:
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         if self.validate_master != "none":
             validate_written(message.root, self.validate_master, self.validate_failure_action)
-        sent = write(message.root, message.new_body)
         following = message.replaced(local_environment=lambda: written(message, put, work))
+        sent = message.written()
         if self.destination_mode == "fixed":
             put = [(self._own, self._own.put(sent, work))]
         elif self.destination_mode == "list":

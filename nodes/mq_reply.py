@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 from engine.message.assembly import Message
 from engine.message.validation import ACTION_WORDS, Action, InheritedMaster, validate_written
-from engine.message.writer import write
 from engine.node import node, prop
 from nodes.mq_output import Destination, reply, reply_to, written
 
@@ -51,7 +50,7 @@ class MQReply:
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         if self.validate_master != "none":
             validate_written(message.root, self.validate_master, self.validate_failure_action)
-        sent = write(message.root)
+        sent = message.written()
         destination = reply_to(sent.descriptor, self._own, otherwise="set it before this node")
         put = [(destination, destination.put(sent._replace(descriptor=reply(sent.descriptor)), work))]
         yield "out", message.replaced(local_environment=lambda: written(message, put, work))

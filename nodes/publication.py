@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 from engine.errors import BrokerError, MessageException
 from engine.message.assembly import Message
 from engine.message.topics import LOCAL, address, deletion
-from engine.message.writer import write
 from engine.node import Pending, node, prop
 from engine.tree.step import Step, step
 from engine.work import authorise
@@ -44,7 +43,7 @@ class Publication:
         if not topics:
             text = "the message has no topic: set Properties.Topic, or psc.Topic of its MQRFH2"
             raise BrokerError(NO_TOPIC, text)
-        sent = write(message.root)
+        sent = message.written()
         for name in _allowed(self._addresses(message.root, topics), sent.descriptor.user_identifier, work):
             Destination(name).put(sent, work)
         yield "out", message

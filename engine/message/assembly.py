@@ -11,6 +11,7 @@ from engine.message.exception_list import exception_list
 from engine.message.received import Part, Received
 from engine.message.writer import (
     Link,
+    Written,
     announcements,
     descriptor_of,
     fields_of,
@@ -20,12 +21,13 @@ from engine.message.writer import (
     sorted_links,
     template_of,
     with_own_format,
+    write,
 )
 from engine.parser import Follow, Header
 from engine.tree.element import Element
 from engine.tree.sharing import read_only, written
 from engine.tree.source import Value
-from engine.tree.states import EDITED, READ_ONLY
+from engine.tree.states import EDITED, READ_ONLY, SHARES
 from engine.tree.step import step
 
 # What Properties and the MQMD both say, by their names for it.
@@ -120,6 +122,13 @@ class Message:
         if exceptions is not None:
             made._exceptions = read_only(exceptions)
         return made
+
+    def written(self) -> Written:
+        """The message as it is put on a queue; one that nobody has changed is seen at once."""
+        root = self.root
+        if root.source.__class__ is Received and not root.state & (EDITED | SHARES):
+            return Written(root.source.descriptor, root.source.body, root.source.transactional)
+        return write(root, self.new_body)
 
     def failed(self, error: BrokerError) -> Message:
         """The same message with the ExceptionList of an error, for a catch or failure terminal."""
