@@ -224,13 +224,28 @@ def _parts(given: Given) -> tuple[str, list[str]]:
 
 
 def change_statistics(given: Given) -> None:
-    """Switches statistics by -c; -n basic or advanced counts each node too, -b basic by accounting origin."""
+    """Switches statistics by -c; -n counts each node, -b each accounting origin; -a -r begins the archive anew."""
     from engine.broker.administration import broker_of
     from engine.broker.statistics.snapshots import count_otherwise
 
     group, flows = _parts(given)
     if given.has("a") == given.has("s"):
         raise Misused(MISSING, "one of the flags -a and -s must be given")
+    if given.has("r") and not given.has("a"):
+        raise Misused(MISSING, "-r resets the archive: give -a with it")
+    values = _how_to_count(given)
+    broker = broker_of(given.component)
+    if given.has("r"):
+        for own, use in list(_uses(given.component, flows, group)):
+            for level in dict.fromkeys(("none", use.statistics)):  # what was counted ends with the switch
+                count_otherwise(broker, [use.name], own.name, "-r", {"statistics": level})
+    if values or not given.has("r"):
+        said = " ".join(f"-{flag} {given.value(flag)}" for flag in "cnb" if given.has(flag))
+        count_otherwise(broker, flows, group, said, values)
+
+
+def _how_to_count(given: Given) -> dict[str, Any]:
+    """Returns what the flags say of a flow's statistics; refuses values that none of them has."""
     for flag, known in _OF_STATISTICS.items():
         if given.has(flag) and given.value(flag) not in known:
             raise Misused(INVALID, f"-{flag} {given.value(flag)} is none of {', '.join(known)}")
@@ -241,8 +256,7 @@ def change_statistics(given: Given) -> None:
         values["statistics"] = "nodes" if given.value("n") in {"basic", "advanced"} else "basic"
     if given.has("b"):
         values["by_origin"] = given.value("b") == "basic"
-    said = " ".join(f"-{flag} {given.value(flag)}" for flag in "cnb" if given.has(flag))
-    count_otherwise(broker_of(given.component), flows, group, said, values)
+    return values
 
 
 def report_statistics(given: Given) -> None:

@@ -141,3 +141,29 @@ def test_threads_that_all_have_a_message(tmp_path: Path) -> None:
     assert [True, True] == [one.begin(), two.begin()]
     again = Pool(tmp_path, 1, 2)
     assert [False, True] == [two.begin(), again.begin()]
+
+
+@pytest.mark.crash
+def test_an_archive_is_reset(tmp_path: Path) -> None:
+    """With -a -r a flow is counted from nothing, as it was counted before; -r alone is refused."""
+    with broker(tmp_path, flow(tmp_path, "F1")) as made:
+        name = str(made.folder)
+        made.named("mqsichangeflowstats", name, "-a", "-e", "default", "-f", "F1", "-n", "basic")
+        for _ in range(2):
+            made.put("IN", b"<a/>", b"<a/>")
+            assert 2 == len(made.get("OUT", 2))
+
+            def archived() -> list[tuple[int, int]]:
+                records = [one["WMQIStatisticsAccounting"] for one in made.json("stats", name, "F1")]
+                return [
+                    (one["MessageFlow"]["TotalInputMessages"], len(one["Nodes"]))
+                    for one in records
+                    if one["RecordType"] == "Archive"
+                ]
+
+            until(lambda: [count for count, _ in archived()] == [2])
+            nodes = archived()[0][1]
+            assert nodes
+            made.named("mqsichangeflowstats", name, "-a", "-g", "-j", "-r")
+            assert sum(count for count, _ in archived()) == 0
+        made.named("mqsichangeflowstats", name, "-s", "-g", "-j", "-r", code=5)
