@@ -12,7 +12,7 @@ import pytest
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager
 from engine.mq import memory as memories
-from engine.mq.store import shelves
+from engine.mq.store import stored_queue
 from engine.mq.store.checking import check
 from engine.work import Selection
 
@@ -24,8 +24,8 @@ _STAYS, _PASSES = b"s" * 24, b"p" * 24
 def test_browsing_while_others_put_and_get(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: Selection) -> None:
     """Of a queue that is mostly in the store, each browse sees all that stays, and finds no damage in what passes."""
     monkeypatch.setattr(memories, "WINDOW", (8, 8_000))
-    monkeypatch.setattr(shelves, "WINDOW", (4, 4_000))
-    monkeypatch.setattr(shelves, "OVERFLOWN", (4, 4_000))
+    monkeypatch.setattr(stored_queue, "WINDOW", (4, 4_000))
+    monkeypatch.setattr(stored_queue, "OVERFLOWN", (4, 4_000))
     QueueManager.create(tmp_path / "QM")
     with QueueManager.open(tmp_path / "QM") as queues, ThreadPoolExecutor(4) as pool:
         queues.define("QLOCAL", "Q", {})

@@ -18,7 +18,7 @@ from engine.errors import MessageException
 from engine.mq import QueueManager
 from engine.mq import memory as memories
 from engine.mq.properties import properties_of, split
-from engine.mq.store import shelves
+from engine.mq.store import stored_queue
 from engine.mq.topics.retained import RETAINED
 from engine.mq.unit import Work
 from engine.work import Arrival, Selection
@@ -370,8 +370,8 @@ class DurableQueuesAgainstLists(QueuesAgainstLists):
 def test_queues_against_lists(machine: type[QueuesAgainstLists], monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever units do in turn, queues hold and give what lists with rollbacks, expiry and restarts hold and give."""
     monkeypatch.setattr(memories, "WINDOW", (4, 8_000))
-    monkeypatch.setattr(shelves, "WINDOW", (2, 4_000))
-    monkeypatch.setattr(shelves, "OVERFLOWN", (2, 4_000))
+    monkeypatch.setattr(stored_queue, "WINDOW", (2, 4_000))
+    monkeypatch.setattr(stored_queue, "OVERFLOWN", (2, 4_000))
     monkeypatch.setattr(memories, "BUDGET", 12_000)
     monkeypatch.setattr(memories, "LEAST", 1)
     run_state_machine_as_test(
