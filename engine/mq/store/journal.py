@@ -28,9 +28,7 @@ _TOGETHER: Final = 1_000  # units in one transaction
 _GROWTH: Final = 1 << 20
 _RESERVE: Final = 8  # the part of a full store that only removals may use
 _LEAST_RESERVE: Final = 1 << 18
-_LEFT_ON_DISK: Final = (
-    1 << 17
-)  # bytes of the disk that only removals may use, each of which needs some before it gives any
+_LEFT_ON_DISK: Final = 1 << 17  # bytes that only removals may use, as each needs some before it gives any
 _LOOKED_AT_DISK: Final = 1 << 16  # bytes that are written between two looks at what the disk has left
 _WARNED_AT: Final = 0.85  # of what messages may fill
 _CALM_AT: Final = 0.75  # below that the next warning may come
