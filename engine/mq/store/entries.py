@@ -26,7 +26,7 @@ _OF_MESSAGE: Final = 1_024  # bytes, beside its body
 
 
 class Entries:
-    """What a unit of work puts into the tables and removes; `size` is about how many bytes it adds.
+    """The puts into and removals from the tables of one unit of work; `size` is about how many bytes it adds.
 
     A long body that several messages of the unit have is kept once, with a counter of those that have it beside the
     first. Where a unit does not share, each message has a body of its own, which may be written again later.
