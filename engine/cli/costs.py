@@ -6,7 +6,7 @@ import itertools
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 NODES = "nodes"
 MESSAGES = "messages"
-SPARK = "spark"
 QUEUES = "queues"
 RESULTS = ("results.json", "rows.csv", "report.html")
 WIDTH = 160  # of tables where no terminal says how wide it is
@@ -158,6 +157,7 @@ def costs(
 
     Example: penstock costs nodes --scenario filter --size 1k
     """
+    from engine.costs import SPARK
     from engine.costs.report.reading import read_results
 
     given = {
@@ -179,7 +179,7 @@ def costs(
     if group not in {None, NODES}:
         _refuse(given | {"--output": output}, f"{group} takes no {{}}: it is for the scenarios, penstock costs nodes")
         _check_seconds(1.0 if seconds is None else seconds)
-        _show_group(str(group), (count, seconds), check=check, as_json=as_json)
+        _show_group(str(group), {"messages": count, "seconds": seconds}, check=check, as_json=as_json)
         return
     _refuse({"--messages": count}, "{} is for the benchmarks of spark: penstock costs spark --messages 5000")
     wanted = _wanted(scenario or (), size or (), bounds=group is None)
@@ -218,17 +218,18 @@ def _write_messages(output: str | None, *, as_json: bool) -> None:
         typer.echo(f"{len(files)} messages written to {output}, with index.json")
 
 
-def _show_group(group: str, size: tuple[int | None, float | None], *, check: bool, as_json: bool) -> None:
+def _show_group(group: str, options: Mapping[str, float | None], *, check: bool, as_json: bool) -> None:
     """Measure one group of benchmarks beside their bounds."""
     from engine.catalog import did_you_mean
+    from engine.costs import GROUPS, measure
     from engine.costs.measuring import table
-    from engine.costs.suite import GROUPS, measure
 
     if group not in GROUPS:
         known = (NODES, MESSAGES, *GROUPS)
         raise ConfigurationException(f"no benchmarks called {group}{did_you_mean(group, known)}")
     with _progress(None) as say:
-        figures = list(_told(measure(group, *size), say))
+        given = {name: value for name, value in options.items() if value is not None}
+        figures = list(_told(measure(group, **given), say))
     typer.echo(json.dumps([figure.data() for figure in figures], indent=2) if as_json else table(figures))
     raise typer.Exit(1 if check and not all(figure.met for figure in figures) else 0)
 
@@ -294,9 +295,9 @@ def _suite(wanted: Wanted, how: How, folder: Path | None) -> Results:
     """Measure everything that is wanted, and write it down where that is wanted."""
     from datetime import UTC, datetime
 
+    from engine.costs import measure
     from engine.costs.measuring import machine
     from engine.costs.results import Results
-    from engine.costs.suite import measure
 
     started = datetime.now(UTC).isoformat(timespec="seconds")
     reason, versions = _spark() if wanted.on_spark else ("", {})

@@ -134,7 +134,6 @@ def cpu_of(broker: Broker) -> dict[str, float]:
     return {name: cpu_seconds_of(process) for name, process in processes_of(broker).items()}
 
 
-GROUP: Final = "broker"
 MOST_AROUND: Final = 120.0
 MOST_WITH_STATISTICS: Final = {"basic": 1.03, "nodes": 1.10}
 LEAST_OF_TWO: Final = 1.7
@@ -202,11 +201,9 @@ def around_a_flow(count: int = COUNT, rounds: int = ROUNDS) -> Iterator[Measured
     basic = [(one.basic, (one.before + one.between) / 2) for one in seen]
     nodes = [(one.nodes, (one.between + after.before) / 2) for turn in turns for one, after in pairwise(turn)]
     added = [one.basic - puts - one.desk for one in seen]
-    yield figure(
-        Row(GROUP, "added to a message by the broker", MOST_AROUND, "µs"), added, median(one.desk for one in seen)
-    )
+    yield figure(Row("added to a message by the broker", MOST_AROUND, "µs"), added, median(one.desk for one in seen))
     for level, pairs in (("basic", basic), ("nodes", nodes)):
-        row = Row(GROUP, f"a message with statistics {level}, beside none", MOST_WITH_STATISTICS[level])
+        row = Row(f"a message with statistics {level}, beside none", MOST_WITH_STATISTICS[level])
         ratios = [(own - puts) / (none - puts) for own, none in pairs]
         yield figure(row, ratios, median(none - puts for _, none in pairs))
 
@@ -309,17 +306,17 @@ def of_two(name: str, what: str) -> Measured:
             runs, _ = runs_of(scenario, Key("7.8", scenario.name, False, 4096), 1.0, 3, own_folders())
             seen += [run.messages / run.seconds for run in runs]
     beside = median(rates[1])
-    row = Row(GROUP, f"rate of two {what}, beside one", LEAST_OF_TWO, at_least=True)
+    row = Row(f"rate of two {what}, beside one", LEAST_OF_TWO, at_least=True)
     return figure(row, [rate / beside for rate in rates[2]], 1e6 / beside)
 
 
 def starting() -> Iterator[Measured]:
     """The seconds until a broker has processed its first message, and until one of its 100 flows is deployed."""
     with TemporaryDirectory(prefix="penstock-costs-") as place, _running(Path(place), FLOWS) as (broker, files):
-        row = Row(GROUP, "deploying one of 100 flows", MOST_SECONDS, "s")
+        row = Row("deploying one of 100 flows", MOST_SECONDS, "s")
         yield figure(row, [_deployed(broker, files) for _ in range(5)])
     with TemporaryDirectory(prefix="penstock-costs-") as place, _running(Path(place), 1) as (broker, _):
-        yield figure(Row(GROUP, "start to the first message", MOST_SECONDS, "s"), [_first(broker) for _ in range(5)])
+        yield figure(Row("start to the first message", MOST_SECONDS, "s"), [_first(broker) for _ in range(5)])
 
 
 def _deployed(broker: Broker, files: list[Path]) -> float:

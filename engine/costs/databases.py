@@ -28,7 +28,6 @@ from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
 from flows.programs import binder
 
-GROUP: Final = "databases"
 MOST: Final = 1.5
 MOST_FOR_MANY_ROWS: Final = 1.2
 ROWS: Final = (1, 100, 10_000)
@@ -86,7 +85,7 @@ def _beside(
     with closing(Sources([Definition("DB", url)])) as sources:
         by_hand = _on_queues(made_by_hand(engine), coordinated=coordinated)
         try:
-            return cost_beside(Row(GROUP, name, bound), by_hand, _flow(sources, program, coordinated=coordinated))
+            return cost_beside(Row(name, bound), by_hand, _flow(sources, program, coordinated=coordinated))
         finally:
             engine.dispose()
 

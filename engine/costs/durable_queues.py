@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import lmdb
 
-from engine.costs.measuring import Measured, divided, figure, in_turn, rate, rates_beside, rss_mib
+from engine.costs.measuring import Measured, Row, divided, figure, in_turn, rate, rate_beside, rates_beside, rss_mib
 from engine.costs.queue_programs import (
     BODY,
     KIB,
@@ -31,7 +31,6 @@ from engine.costs.queue_programs import (
     put_together,
     putter,
     round_trips,
-    row,
 )
 from engine.costs.queue_streams import COMPRESSIBLE, compressible
 from engine.descriptor import Descriptor
@@ -72,8 +71,8 @@ def benchmarks(folder: Path, seconds: float = REUSE_SECONDS) -> Iterator[Measure
 
 def request_and_reply(queues: QueueManager | Client, where: str = "") -> Iterator[Measured]:
     """Persistent request and reply by 16 requesters beside the same that is not persistent."""
-    rates = in_turn({kind: partial(round_trips, queues, _MANY, own=own, units=True) for kind, own in _KINDS.items()})
-    yield rates_beside(row(f"persistent request and reply by 16 requesters{where}, beside non-persistent", 0.29), rates)
+    asked = (partial(round_trips, queues, _MANY, own=own, units=True) for own in _KINDS.values())
+    yield rate_beside(Row(f"persistent request and reply by 16 requesters{where}, beside non-persistent", 0.29), *asked)
 
 
 def commits(queues: QueueManager, folder: Path) -> Iterator[Measured]:
@@ -91,14 +90,14 @@ def commits(queues: QueueManager, folder: Path) -> Iterator[Measured]:
 
     with lmdb.open(str(folder / "bare"), map_size=1 << 32) as environment:
         rates = in_turn({"bare": partial(bare, environment, _NINE), "nine": partial(together, _NINE)})
-    yield figure(row(f"units of work a sync, {_NINE} committers", _PER_SYNC * _NINE, at_least=True), shared)
-    yield rates_beside(row(f"{_NINE} committers, beside bare LMDB with {_NINE} messages a sync", 0.7), rates)
+    yield figure(Row(f"units of work a sync, {_NINE} committers", _PER_SYNC * _NINE, at_least=True), shared)
+    yield rates_beside(Row(f"{_NINE} committers, beside bare LMDB with {_NINE} messages a sync", 0.7), rates)
     journal.watch = lambda step: time.sleep(_SLOW) if step == "written" else None
     try:
-        rates = in_turn({str(count): partial(together, count) for count in (1, _NINE)})
+        row = Row(f"{_NINE} committers beside 1, a sync of 3 ms more", 6.95)
+        yield rate_beside(row, *(partial(together, count) for count in (1, _NINE)))
     finally:
         journal.watch = None
-    yield rates_beside(row(f"{_NINE} committers beside 1, a sync of 3 ms more", 6.95), rates)
 
 
 def bare(environment: lmdb.Environment, unit: int) -> float:
@@ -115,13 +114,9 @@ def bare(environment: lmdb.Environment, unit: int) -> float:
 def implicit(queues: QueueManager) -> Iterator[Measured]:
     """Persistent puts outside units of work beside those in units of one, by 16 putters, on 1, 4 and 16 queues."""
     for count in (1, 4, _MANY):
-        putters = {
-            kind: [putter(queues, number % count, unit) for number in range(_MANY)]
-            for kind, unit in (("explicit", 1), ("implicit", 0))
-        }
-        rates = in_turn({kind: partial(put_together, queues, *each) for kind, each in putters.items()})
+        putters = [[putter(queues, number % count, unit) for number in range(_MANY)] for unit in (1, 0)]
         name = f"persistent puts by {_MANY} to {count} queue{'s' * (count > 1)} outside units, beside units of one"
-        yield rates_beside(row(name, 0.95), rates)
+        yield rate_beside(Row(name, 0.95), *(partial(put_together, queues, *each) for each in putters))
 
 
 def one_by_one(queues: QueueManager) -> Iterator[Measured]:
@@ -141,10 +136,9 @@ def one_by_one(queues: QueueManager) -> Iterator[Measured]:
 
     each = partial(put_together, queues, *(alone(number) for number in range(_MANY)))
     one, together = (partial(put_together, queues, *[putter(queues, 0, 0)] * count) for count in (1, _MANY))
-    rates = in_turn({"each": each, "together": together})
-    yield rates_beside(row(f"persistent puts by {_MANY} to 1 queue, together beside one at a time", 4.0), rates)
-    rates = in_turn({"one": one, "each": each})
-    yield rates_beside(row(f"persistent puts by {_MANY} to 1 queue, one at a time beside 1 putter", 0.8), rates)
+    name = f"persistent puts by {_MANY} to 1 queue"
+    yield rate_beside(Row(f"{name}, together beside one at a time", 4.0), each, together)
+    yield rate_beside(Row(f"{name}, one at a time beside 1 putter", 0.8), one, each)
 
 
 def sizes(queues: QueueManager | Client, where: str = "") -> Iterator[Measured]:
@@ -165,7 +159,7 @@ def sizes(queues: QueueManager | Client, where: str = "") -> Iterator[Measured]:
         rates = in_turn({str(size): partial(passed, own, body) for size, body in bodies.items()}, 3)
         for size, *bounds in _SIZES:
             name = f"bytes a second of {kind} messages of {size:,} KiB{where}, beside 2 KiB"
-            yield figure(row(name, bounds[own.persistence], at_least=True), divided(rates[str(size)], rates["2"]))
+            yield figure(Row(name, bounds[own.persistence], at_least=True), divided(rates[str(size)], rates["2"]))
 
 
 def compressed(queues: QueueManager) -> Iterator[Measured]:
@@ -177,9 +171,8 @@ def compressed(queues: QueueManager) -> Iterator[Measured]:
             queues.alter("QMGR", "", {"COMPLOG": codec})
             return round_trips(queues, _MANY, own=LASTING, body=body, units=True)
 
-        rates = in_turn({codec: partial(asked, codec) for codec in ("NONE", "RLE")})
         name = f"bodies of {size:,} KiB that are {part} % compressible, compressed beside plain"
-        yield rates_beside(row(name, 1.0 if part else 0.976), rates)
+        yield rate_beside(Row(name, 1.0 if part else 0.976), partial(asked, "NONE"), partial(asked, "RLE"))
     queues.alter("QMGR", "", {"COMPLOG": "NONE"})
 
 
@@ -205,8 +198,8 @@ def reuse(folder: Path, seconds: float) -> Iterator[Measured]:
             tenths.append((cost, (folder / "store" / "data.mdb").stat().st_blocks * 512))
     grown, cost = tenths[-1][1] / tenths[0][1], tenths[-1][0] / tenths[0][0]
     name = f"{seconds:,.0f} s of request and reply on one file with a browse"
-    yield figure(row(f"{name}: the file at the end beside the first tenth", 1.1), [grown])
-    yield figure(row(f"{name}: the cost of the last tenth beside the first", 1.06), [cost])
+    yield figure(Row(f"{name}: the file at the end beside the first tenth", 1.1), [grown])
+    yield figure(Row(f"{name}: the cost of the last tenth beside the first", 1.06), [cost])
 
 
 def space(folder: Path) -> Iterator[Measured]:
@@ -217,7 +210,7 @@ def space(folder: Path) -> Iterator[Measured]:
             before, count = queues.store.store.used(), 10_000
             filled(queues, count, LASTING, bytes(size))
             used = (queues.store.store.used() - before) / count
-        yield figure(row(f"bytes of the file a message of {size:,} bytes", _PAGE, "bytes"), [used])
+        yield figure(Row(f"bytes of the file a message of {size:,} bytes", _PAGE, "bytes"), [used])
 
 
 def connections(folder: Path) -> Measured:
@@ -229,7 +222,7 @@ def connections(folder: Path) -> Measured:
         taken = (rss_mib(process.pid) - before) * KIB**2 / _IDLE
         for work in works:
             work.close()
-    return figure(row("memory of an idle connection", _PER_CONNECTION, "bytes"), [taken])
+    return figure(Row("memory of an idle connection", _PER_CONNECTION, "bytes"), [taken])
 
 
 @contextmanager
@@ -250,7 +243,7 @@ def reconnections(folder: Path) -> Measured:
     taken = in_turn({str(count): partial(_reconnection, folder, count) for count in (1, _CLIENTS)}, 3)
     one, many = taken.values()
     name = f"{_CLIENTS} clients back after a kill and a start, beside 1"
-    return figure(row(name, 5.0), divided(many, one), statistics.median(one) * 1e6)
+    return figure(Row(name, 5.0), divided(many, one), statistics.median(one) * 1e6)
 
 
 def _reconnection(folder: Path, clients: int) -> float:

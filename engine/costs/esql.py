@@ -22,7 +22,6 @@ from esql.cache import Cache, version
 from esql.compile import compile_text
 from esql.runtime.program import Compiled
 
-GROUP: Final = "esql"
 TURNS: Final = 1000
 RECORDS: Final = 242
 
@@ -94,7 +93,7 @@ def _beside_hand(name: str, repetitions: int, bound: float) -> Measured:
     """The report's compute program beside the same by hand with lxml; five times over, still beside one by hand."""
     body, compiled = complex_path(4096), compile_text(_START + _COMPLEX * repetitions, "COMPUTE", name)
     own = partial(_run, compiled, body, "XML")
-    return cost_beside(Row(GROUP, name, bound), partial(complex_path_by_hand, body), own, alike=name)
+    return cost_beside(Row(name, bound), partial(complex_path_by_hand, body), own, alike=name)
 
 
 def _records(count: int) -> bytes:
@@ -110,7 +109,7 @@ def subscripts() -> Measured:
     if _run(by_reference, body, "XMLNSC") != body:
         raise BrokerError(BROKEN, f"{name}: a program does not copy its message, so what it costs says nothing")
     base, own = (partial(_run, compiled, body, "XMLNSC") for compiled in (by_reference, by_subscript))
-    return cost_beside(Row(GROUP, name, 1.3), base, own, alike=name)
+    return cost_beside(Row(name, 1.3), base, own, alike=name)
 
 
 def linear() -> Measured:
@@ -120,7 +119,7 @@ def linear() -> Measured:
     gc.collect()
     gc.disable()
     try:
-        return cost_beside(Row(GROUP, "10,000 records beside 1,000", 12.0), few, many, rounds=3)
+        return cost_beside(Row("10,000 records beside 1,000", 12.0), few, many, rounds=3)
     finally:
         gc.enable()
 
@@ -136,7 +135,7 @@ def arithmetic() -> Measured:
 
     if run() is not True or _bare(3, 4, 5) != 17:
         raise BrokerError(BROKEN, "arithmetic: the programs do not agree, so their cost says nothing")
-    return cost_beside(Row(GROUP, f"a*b+c, {TURNS * 10:,} times", 2.0), partial(_bare, 3, 4, 5), run)
+    return cost_beside(Row(f"a*b+c, {TURNS * 10:,} times", 2.0), partial(_bare, 3, 4, 5), run)
 
 
 def _bare(a: Any, b: Any, c: Any) -> object:
@@ -160,7 +159,7 @@ def compiling() -> Measured:
     """A program of 1,000 lines, from text to code."""
     text = _START + _COMPLEX * 100
     took = min(cpu(lambda: compile_text(text, "COMPUTE", "long")) for _ in range(3)) * 1e6
-    return figure(Row(GROUP, "compiling 1,000 lines", 3_000_000.0, "µs"), [took], microseconds=took)
+    return figure(Row("compiling 1,000 lines", 3_000_000.0, "µs"), [took], microseconds=took)
 
 
 def from_cache() -> Measured:
@@ -177,5 +176,5 @@ def from_cache() -> Measured:
             return kept.text(text, "COMPUTE", "long")
 
         took = [cpu(start) * 1e6 for _ in range(9)]
-    row = Row(GROUP, "1,000 lines from the cache", 50_000.0, "µs")
+    row = Row("1,000 lines from the cache", 50_000.0, "µs")
     return figure(row, took, microseconds=statistics.median(took))

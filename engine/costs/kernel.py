@@ -46,9 +46,6 @@ from parsers.mrm.cwf.properties import CwfField
 from parsers.mrm.model import Field, Group, MessageSet, SimpleType, WireFormatUse
 from parsers.mrm.model import Message as RecordType
 
-GROUP: Final = "kernel"
-HOPS_GROUP: Final = "hops"
-FLOW_GROUP: Final = "compute"
 REPEATS: Final = 5_000
 HOPS: Final = 20
 _IN: Final = NodeUse("In", "MQInput", (Setting("queueName", "IN"), Setting("messageDomainProperty", "XMLNSC")))
@@ -64,7 +61,7 @@ def benchmarks() -> Iterator[Measured]:
             yield change(domain, size)
     yield pass_through()
     name = f"subscripts, {2 * REPEATS:,} repeats beside {REPEATS:,}"
-    yield cost_beside(Row(GROUP, name, 2.3), _loop(REPEATS), _loop(2 * REPEATS), rounds=7)
+    yield cost_beside(Row(name, 2.3), _loop(REPEATS), _loop(2 * REPEATS), rounds=7)
 
 
 def hops() -> Iterator[Measured]:
@@ -80,14 +77,14 @@ def whole_flow() -> Iterator[Measured]:
     deployed, work = deploy(flow, bind=binder(flow)), MemoryQueues(*queues).work()
     own = round_trip(deployed, work, Sample(Descriptor(), body), *queues)
     # its bound has room for what queues, two nodes more and a unit of work add
-    yield cost_beside(Row(FLOW_GROUP, name, 2.5), partial(complex_path_by_hand, body), own, alike=name)
+    yield cost_beside(Row(name, 2.5), partial(complex_path_by_hand, body), own, alike=name)
 
 
 def change(domain: str, size: int) -> Measured:
     """Read a body lazily, change one field of a shared copy, write it: beside lxml by hand."""
     body, name = simple(size), f"one field changed, {domain}, {size // 1024} KiB"
     by_hand, own = partial(change_one_field, body), changed_tree(domain, body)
-    return cost_beside(Row(GROUP, name, 1.6), by_hand, own, alike=f"{domain}, {size} bytes")
+    return cost_beside(Row(name, 1.6), by_hand, own, alike=f"{domain}, {size} bytes")
 
 
 def changed_tree(domain: str, body: bytes) -> Callable[[], bytes]:
@@ -116,7 +113,7 @@ def pass_through() -> Measured:
     own = side_by_side({"pass": lambda: deployed.process(entrance, work)}).timings["pass"]
     if [body] != [arrival.body for arrival in queues.browse("IN")]:
         raise BrokerError(BROKEN, "the message does not come round any more, so its passes cost nothing")
-    return Measured(GROUP, "pass through, 1 KiB", own.median, own.median, 10.0, "µs", own.low, own.high)
+    return Measured("", "pass through, 1 KiB", own.median, own.median, 10.0, "µs", own.low, own.high)
 
 
 def _loop(count: int) -> Callable[[], int]:
@@ -152,7 +149,7 @@ def each_hop() -> Measured:
     seen = side_by_side(programs, rounds=15).timings
     hand, own = seen["hand"].median, seen["flow"]
     value, low, high = ((each - hand) / HOPS for each in (own.median, own.low, own.high))
-    return Measured(HOPS_GROUP, f"each of {HOPS} hops", own.median, value, 1.0, "µs", low, high, hand)
+    return Measured("", f"each of {HOPS} hops", own.median, value, 1.0, "µs", low, high, hand)
 
 
 def _by_hand(stations: list[Station], message: Message, work: Any) -> None:
@@ -174,7 +171,7 @@ def trace_off() -> Measured:
     without = _traced_flow(None)
     _traced_flow(UserTrace("debug"))()
     off = _traced_flow(None)
-    return cost_beside(Row(HOPS_GROUP, "a flow with its trace off", 1.02), without, off, rounds=25)
+    return cost_beside(Row("a flow with its trace off", 1.02), without, off, rounds=25)
 
 
 def _traced_flow(trace: UserTrace | None) -> Program:
@@ -188,7 +185,6 @@ def _traced_flow(trace: UserTrace | None) -> Program:
     return round_trip(deployed, MemoryQueues("IN", "OUT").work(), Sample(Descriptor(), simple(1024)), "IN", "OUT")
 
 
-BUDGET_GROUP: Final = "budget"
 ROWS: Final = 10
 PAIRS: Final = 40
 # Of so many ordered values those with 95 % confidence about the median: the binomial's 2.5 % from either end.
@@ -219,7 +215,7 @@ def _row(key: Key) -> Measured:
     low, high = ratios[_LOWER], ratios[_UPPER]
     own, beside = (statistics.median_high(each) * 1e6 for each in zip(*pairs, strict=True))
     name = f"{key.scenario}, {key.message_bytes} bytes, 95 % {low:.3f} to {high:.3f}"
-    return Measured(BUDGET_GROUP, name, own, statistics.median(ratios), 1.02, "x", low, high, beside)
+    return Measured("", name, own, statistics.median(ratios), 1.02, "x", low, high, beside)
 
 
 def _pair(paying: Program, free: Program, count: int, *, is_first: bool) -> tuple[float, float]:
@@ -246,7 +242,6 @@ def _paid_program(key: Key) -> Callable[[bool], None]:
     return run
 
 
-PARSERS_GROUP: Final = "parsers"
 _THREE: Final = 3, 80, 160  # fields
 _MORE: Final = 1670  # that nobody reads
 EBCDIC: Final = 37
@@ -360,11 +355,11 @@ def parsers() -> Iterator[Measured]:
     if len(three()) != len(_THREE):
         raise BrokerError(BROKEN, "the three fields are not found")
     whole = "167 fields of a record of 1,341 bytes"
-    yield cost_beside(Row(PARSERS_GROUP, whole, 3.0), partial(hand, data), every, alike=whole)
-    yield cost_beside(Row(PARSERS_GROUP, "3 of the 167 beside all", 0.1), every, three)
+    yield cost_beside(Row(whole, 3.0), partial(hand, data), every, alike=whole)
+    yield cost_beside(Row("3 of the 167 beside all", 0.1), every, three)
     unread = partial(_some, tree(record(_MORE), _MORE), names)
-    yield cost_beside(Row(PARSERS_GROUP, f"3 fields, {_MORE:,} more unread", 1.2), three, unread)
-    changed = Row(PARSERS_GROUP, "one field changed beside all read", 0.25)
+    yield cost_beside(Row(f"3 fields, {_MORE:,} more unread", 1.2), three, unread)
+    changed = Row("one field changed beside all read", 0.25)
     yield cost_beside(changed, every, _changing(data, names[1]))
 
 

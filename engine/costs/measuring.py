@@ -21,6 +21,7 @@ from engine.budget import with_room
 from engine.errors import BrokerError
 
 Program: TypeAlias = Callable[[], object]
+Rate: TypeAlias = Callable[[], float]
 Unit: TypeAlias = Literal["x", "µs", "s", "bytes", "/s"]
 
 ROUNDS: Final = 9
@@ -41,7 +42,7 @@ class Spread:
 class Measured:
     """One figure beside its bound; `beside` is what the program by hand takes, where there is one."""
 
-    group: str
+    group: str  # added by engine.costs, whose table names the groups
     name: str
     microseconds: float | None
     value: float
@@ -65,14 +66,13 @@ class Measured:
         return told
 
 
-Benchmark = Callable[[], Iterator[Measured]]
+Benchmark = Callable[..., Iterator[Measured]]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """A row of a group as it is declared: what is measured, its bound, and which way the bound goes."""
 
-    group: str
     name: str
     bound: float
     unit: Unit = "x"
@@ -191,7 +191,7 @@ def figure(
 
 def _figure(row: Row, found: Spread, beside: float | None, microseconds: float | None) -> Measured:
     figures = microseconds, found.median, row.bound, row.unit, found.low, found.high, beside
-    return Measured(row.group, row.name, *figures, row.at_least)
+    return Measured("", row.name, *figures, row.at_least)
 
 
 def rates_beside(row: Row, rates: Mapping[str, list[float]]) -> Measured:
@@ -200,7 +200,12 @@ def rates_beside(row: Row, rates: Mapping[str, list[float]]) -> Measured:
     return figure(replace(row, at_least=True), divided(own, base), 1e6 / statistics.median(base))
 
 
-def in_turn(runs: Mapping[str, Callable[[], float]], rounds: int = 5) -> dict[str, list[float]]:
+def rate_beside(row: Row, base: Rate, own: Rate) -> Measured:
+    """Returns the rate of a program beside that of another, with which it takes turns; the bound is the least."""
+    return rates_beside(row, in_turn({"base": base, "own": own}))
+
+
+def in_turn(runs: Mapping[str, Rate], rounds: int = 5) -> dict[str, list[float]]:
     """Returns what programs that take turns return, each several times."""
     found: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):

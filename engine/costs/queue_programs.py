@@ -22,7 +22,6 @@ TOLERANCE: Final = 1.06  # between runs, as the reports have it
 MQSTR: Final = Descriptor(format="MQSTR")
 LASTING: Final = Descriptor(format="MQSTR", persistence=1)
 BODY: Final = bytes(2 * KIB)
-row: Final = partial(Row, "queues")
 _REPLIERS: Final = 4
 
 Worker: TypeAlias = Callable[[float], int]  # told when to end, by time.perf_counter; returns how much it did
@@ -103,7 +102,7 @@ def put_together(queues: QueueManager, *workers: Worker) -> float:
 def rated(rates: Mapping[str, list[float]], *rows: tuple[str, str, str, float]) -> Iterator[Measured]:
     """Yields a figure for each name: the rates of one program beside those of another, and the bound."""
     for name, own, base, bound in rows:
-        yield rates_beside(row(name, bound), {base: rates[base], own: rates[own]})
+        yield rates_beside(Row(name, bound), {base: rates[base], own: rates[own]})
 
 
 def round_trips(

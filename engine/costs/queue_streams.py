@@ -13,6 +13,7 @@ from typing import Any, Final
 from engine.costs.measuring import (
     Measured,
     Program,
+    Row,
     cost_beside,
     cpu,
     divided,
@@ -20,8 +21,8 @@ from engine.costs.measuring import (
     in_turn,
     made_ready,
     rate,
+    rate_beside,
     rate_of_all,
-    rates_beside,
 )
 from engine.costs.queue_programs import (
     BODY,
@@ -35,7 +36,6 @@ from engine.costs.queue_programs import (
     lasting,
     passing,
     rated,
-    row,
 )
 from engine.mq import QueueManager
 
@@ -84,7 +84,7 @@ def publications() -> Iterator[Measured]:
         subscribed(queues, subscribers)
         published, put = (partial(_delivered, queues.work(), count) for count in (subscribers, 0))
         name = f"publication to {subscribers} subscribers, beside put and get"
-        yield cost_beside(row(name, TOLERANCE / rate_), put, published)
+        yield cost_beside(Row(name, TOLERANCE / rate_), put, published)
 
 
 def subscribed(queues: QueueManager, count: int) -> None:
@@ -114,7 +114,7 @@ def deliveries() -> Measured:
         return found
 
     found = in_turn({"own": delivered}, 10)["own"]
-    return figure(row(f"deliveries to {MANY:,} subscribers", 300_000.0, "/s", at_least=True), found)
+    return figure(Row(f"deliveries to {MANY:,} subscribers", 300_000.0, "/s", at_least=True), found)
 
 
 def _delivered(work: Any, subscribers: int) -> None:
@@ -136,10 +136,9 @@ def durable_publications(folder: Path) -> Iterator[Measured]:
         for subscribers, _, least in FEW:
             subscribed(queues, subscribers)
             names = ("Q", *(f"S{number}" for number in range(subscribers)))
-            programs = {topic: committing(work, "Q", topic=topic, own=LASTING) for topic in ("", _ORDERS)}
-            rates = in_turn({topic: partial(_rate, queues, run, names) for topic, run in programs.items()})
+            programs = [committing(work, "Q", topic=topic, own=LASTING) for topic in ("", _ORDERS)]
             name = f"persistent publication to {subscribers} subscribers, beside a put"
-            yield rates_beside(row(name, least), rates)
+            yield rate_beside(Row(name, least), *(partial(_rate, queues, run, names) for run in programs))
 
 
 def _rate(queues: QueueManager, run: Program, names: tuple[str, ...]) -> float:
@@ -221,7 +220,7 @@ def put_cost() -> Measured:
         return found
 
     base, own = in_turn({to: partial(spent, to) for to in ("Q", "BEST")}, 20).values()
-    return figure(row("put with a copy beside one without", 2.1), divided(own, base), statistics.median(base) * 1e6)
+    return figure(Row("put with a copy beside one without", 2.1), divided(own, base), statistics.median(base) * 1e6)
 
 
 def counted(name: str, command: str, bound: float) -> Measured:
@@ -233,7 +232,7 @@ def counted(name: str, command: str, bound: float) -> Measured:
         for pair in range(_PAIRS):
             for side in ("off", "on") if pair % 2 else ("on", "off"):
                 rates[side].append(cpu(runs[side], _TIMES))
-    return figure(row(name, bound), divided(rates["on"], rates["off"]), 1e6 * statistics.median(rates["off"]))
+    return figure(Row(name, bound), divided(rates["on"], rates["off"]), 1e6 * statistics.median(rates["off"]))
 
 
 def durable(folder: Path) -> Iterator[Measured]:
@@ -243,7 +242,7 @@ def durable(folder: Path) -> Iterator[Measured]:
     for part, bound in ((50, 0.53), (90, 0.15)):
         bodies = [compressible(100 * KIB, part, seed) for seed in range(100)]
         plain, packed = (_stored(folder / f"{codec}{part}", codec, bodies) for codec in ("NONE", "RLE"))
-        yield figure(row(f"stored bytes of bodies that are {part} % compressible", bound), [packed / plain])
+        yield figure(Row(f"stored bytes of bodies that are {part} % compressible", bound), [packed / plain])
 
 
 def compressible(size: int, part: int, seed: int) -> bytes:

@@ -11,11 +11,13 @@ from typing import Any, Final
 from engine.costs.measuring import (
     Measured,
     Program,
+    Row,
     cost_beside,
     cpu,
     divided,
     figure,
     in_turn,
+    rate_beside,
     rates_beside,
 )
 from engine.costs.queue_programs import (
@@ -29,7 +31,6 @@ from engine.costs.queue_programs import (
     put_and_got,
     put_together,
     round_trips,
-    row,
 )
 from engine.mq import QueueManager
 from engine.mq.properties import join
@@ -63,11 +64,11 @@ def request_and_reply() -> Iterator[Measured]:
     rates = in_turn({str(count): partial(round_trips, queues, count) for count in (1, 4, 16, 64)})
     best = [max(each) for each in zip(*(rates[name] for name in ("1", "4", "16")), strict=True)]
     many = {"best": best, "64": rates["64"]}
-    yield rates_beside(row("request and reply by 64 requesters, beside the best of fewer", 0.9), many)
-    rates = in_turn({str(pairs): partial(round_trips, queues, 4, pairs) for pairs in (1, 4)})
-    yield rates_beside(row("request and reply over 4 pairs of queues, beside 1", 1 / TOLERANCE), rates)
+    yield rates_beside(Row("request and reply by 64 requesters, beside the best of fewer", 0.9), many)
+    one, four = (partial(round_trips, queues, 4, pairs) for pairs in (1, 4))
+    yield rate_beside(Row("request and reply over 4 pairs of queues, beside 1", 1 / TOLERANCE), one, four)
     inside, outside = (_asked_and_answered(QueueManager("IN", "OUT"), syncpoint=unit) for unit in (True, False))
-    yield cost_beside(row("request and reply, replier in units of work beside none", 1 / 0.8), outside, inside)
+    yield cost_beside(Row("request and reply, replier in units of work beside none", 1 / 0.8), outside, inside)
 
 
 def _asked_and_answered(queues: QueueManager, *, syncpoint: bool) -> Program:
@@ -92,13 +93,13 @@ def selectors() -> Iterator[Measured]:
     by_id, text = Selection(correl_id=wanted), f"JMSCorrelationID = 'ID:{wanted.hex()}'"
     plainly, selecting = _got(1_000, by_id), _got(1_000, Selection(selector=text))
     yield cost_beside(
-        row("get by a selector of a correlation id, beside get by id", TOLERANCE / 0.8), plainly, selecting
+        Row("get by a selector of a correlation id, beside get by id", TOLERANCE / 0.8), plainly, selecting
     )
     queues, never = QueueManager("Q"), Selection(selector="JMSPriority > 4")
     filled(queues, 1_000)
     again = queues.work()
     yield cost_beside(
-        row("second scan of 1,000 messages by a selector, beside the first", 0.05),
+        Row("second scan of 1,000 messages by a selector, beside the first", 0.05),
         lambda: queues.work().get("Q", never),
         lambda: again.get("Q", never),
     )
@@ -106,9 +107,9 @@ def selectors() -> Iterator[Measured]:
     works = [QueueManager("Q").work() for _ in range(2)]
     plain = in_order(lambda: works[0].put("Q", MQSTR, BODY), works[0].back_out)
     rich = in_order(lambda: works[1].put("Q", *join(properties, MQSTR, BODY)), works[1].back_out)
-    yield cost_beside(row("put with 15 properties, beside none", 2.0), plain, rich)
+    yield cost_beside(Row("put with 15 properties, beside none", 2.0), plain, rich)
     alone, crowded = _selecting(1), _selecting(10)
-    yield cost_beside(row("get by a property with 10 getters on the queue, beside 1", 10.0), alone, crowded)
+    yield cost_beside(Row("get by a property with 10 getters on the queue, beside 1", 10.0), alone, crowded)
 
 
 def _got(among: int, selection: Selection) -> Program:
@@ -154,7 +155,7 @@ def expiry() -> Iterator[Measured]:
         ("a run of the expiry task with nothing to expire, beside all", "idle", 0.01),
     ):
         beside = statistics.mean(spent["small"]) / count * 1e6
-        yield figure(row(name, bound), divided(spent[kind], spent["small"]), beside)
+        yield figure(Row(name, bound), divided(spent[kind], spent["small"]), beside)
 
 
 def puts_while_expiring() -> Measured:
@@ -179,8 +180,7 @@ def puts_while_expiring() -> Measured:
         now[0] += 1
         return put_together(queues, put, *beside)
 
-    rates = in_turn({"alone": putting, "beside": partial(putting, expire)})
-    return rates_beside(row("puts while messages expire, beside puts alone", 0.5), rates)
+    return rate_beside(Row("puts while messages expire, beside puts alone", 0.5), putting, partial(putting, expire))
 
 
 def accounting() -> Iterator[Measured]:
@@ -192,7 +192,7 @@ def accounting() -> Iterator[Measured]:
         queues.alter("QLOCAL", ACCOUNTING, {"MAXDEPTH": 999_999_999})  # to refuse records costs more than to take them
         managers.append(queues)
     seldom, often = (passing(queues) for queues in managers)
-    yield cost_beside(row("accounting at 1 s, beside 4 s", 1.01), seldom, often)
+    yield cost_beside(Row("accounting at 1 s, beside 4 s", 1.01), seldom, often)
     both = {"plain": QueueManager("Q"), "counted": managers[0]}
     calls = {name: _calls(queues.work()) for name, queues in both.items()}
     spent = in_turn({name: partial(cpu, run, 200) for name, run in calls.items()}, 40)
@@ -201,7 +201,7 @@ def accounting() -> Iterator[Measured]:
         [own - base for own, base in zip(each["counted"], each["plain"], strict=True)] for each in (spent, ends)
     )
     ratio = statistics.median(ending) / statistics.median(max(1e-9, each) for each in gathering)
-    yield figure(row("end of a task that is accounted for, beside counting its 10 calls", 1.0), [ratio])
+    yield figure(Row("end of a task that is accounted for, beside counting its 10 calls", 1.0), [ratio])
     for queues in managers:
         queues.close()
 
@@ -221,8 +221,8 @@ def _ended(queues: QueueManager) -> None:
 
 def waiting() -> Iterator[Measured]:
     """A put to a getter that waits, as the queue manager's process has them, beside one that finds the message."""
-    yield cost_beside(row("put to a getter that waits, beside one that comes later", 1.0), _waited(0), _waited(1))
-    yield cost_beside(row("put to one of 16 getters that wait by id, beside 1", 1.2), _waited(1), _waited(16))
+    yield cost_beside(Row("put to a getter that waits, beside one that comes later", 1.0), _waited(0), _waited(1))
+    yield cost_beside(Row("put to one of 16 getters that wait by id, beside 1", 1.2), _waited(1), _waited(16))
 
 
 def _waited(waiters: int) -> Program:
@@ -268,16 +268,16 @@ def streams_to_topics() -> Iterator[Measured]:
     heirs = [f"S{number}" for number in range(_COPIES)]
     streamed = committing(work, "BASE", "BASE", *heirs)
     yield cost_beside(
-        row("6 copies by a topic beside no copy", TOLERANCE / 0.189), committing(work, "Q", "Q"), streamed
+        Row("6 copies by a topic beside no copy", TOLERANCE / 0.189), committing(work, "Q", "Q"), streamed
     )
     published = committing(work, "TB", "LAST", *(f"P{number}" for number in range(_COPIES)))
-    yield cost_beside(row("6 copies by a topic beside a publication to 7", TOLERANCE / 1.02), published, streamed)
+    yield cost_beside(Row("6 copies by a topic beside a publication to 7", TOLERANCE / 1.02), published, streamed)
 
 
 def other_subscriptions() -> Measured:
     """A publication where 1,000 other topics and subscriptions are defined, beside one where none are."""
     alone, among = _published(0), _published(_OTHERS)
-    return cost_beside(row(f"publication among {_OTHERS:,} other topics, beside none", 1 / 0.95), alone, among)
+    return cost_beside(Row(f"publication among {_OTHERS:,} other topics, beside none", 1 / 0.95), alone, among)
 
 
 def _published(others: int) -> Program:
@@ -297,7 +297,7 @@ def statistics_records() -> Iterator[Measured]:
         queues.mqsc("ALTER QMGR STATIME(1.00) STATQ(ON)")
         name = f"statistics of {count:,} queues, beside {asked} {'inquiries' if asked > 1 else 'inquiry'}"
         yield cost_beside(
-            row(name, bound),
+            Row(name, bound),
             in_order(*(partial(queues.display, "QLOCAL", f"Q{number}") for number in range(asked))),
             partial(_record, queues, queues.work(), later),
         )

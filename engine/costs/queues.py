@@ -21,6 +21,7 @@ from engine.costs import durable_queues, queue_streams, queue_workloads
 from engine.costs.measuring import (
     Measured,
     Program,
+    Row,
     cost_beside,
     cpu,
     divided,
@@ -42,7 +43,6 @@ from engine.costs.queue_programs import (
     put_together,
     putter,
     rated,
-    row,
 )
 from engine.costs.sockets import through_the_socket
 from engine.mq import QueueManager
@@ -54,24 +54,22 @@ if TYPE_CHECKING:
     from engine.mq.protection.keys import KeyStore
 
 
-GROUP: Final = "queues"
 DEPTH: Final = 100_000
-REUSE_SECONDS: Final = durable_queues.REUSE_SECONDS
 
 
-def benchmarks(depth: int = DEPTH, seconds: float = REUSE_SECONDS) -> Iterator[Measured]:
+def benchmarks(messages: int = DEPTH, seconds: float = durable_queues.REUSE_SECONDS) -> Iterator[Measured]:
     """All of them: what is measured by CPU first, then what the disk has a part in, on a disk and not in memory.
 
-    Deep queues have `depth` messages; the space of a file is watched for so many `seconds`.
+    Deep queues have so many `messages`; the space of a file is watched for so many `seconds`.
     """
-    yield from passed(depth)
+    yield from passed(messages)
     yield expiry()
     yield from queue_streams.publications()
     yield from security()
     yield from queue_streams.benchmarks()
     yield from queue_workloads.benchmarks()
     with on_disk() as folder:
-        yield from durable(folder, depth)
+        yield from durable(folder, messages)
         yield from durable_queues.benchmarks(folder / "WORKLOADS", seconds)
         yield from queue_streams.durable_publications(folder / "PUBLISHING")
         yield from queue_streams.durable(folder / "STREAMING")
@@ -82,14 +80,14 @@ def passed(depth: int) -> Iterator[Measured]:
     """Messages put and got: beside bare lists, by size, by depth, and passed over by a selector."""
     body = bytes(KIB)
     ours = passing(QueueManager("Q"), body=body)
-    yield cost_beside(row("put, commit, get, commit, 1 KiB", 2.5), bare_queue(body), ours)
+    yield cost_beside(Row("put, commit, get, commit, 1 KiB", 2.5), bare_queue(body), ours)
     work = QueueManager("Q").work()
     small, large = (partial(_put_and_get, work, bytes(size * KIB)) for size in (2, 128))
-    yield cost_beside(row("put and get, 128 KiB beside 2 KiB", 8.0), small, large)  # a body is handed on, not copied
+    yield cost_beside(Row("put and get, 128 KiB beside 2 KiB", 8.0), small, large)  # a body is handed on, not copied
     shallow, deep = _deep(1), _deep(depth)
     bounds = (1.06, 1.2) if depth <= DEPTH else (1.1, 1.4)
     for name, act, bound in zip(("put", "get by correlation id"), (_put_one, _get_one), bounds, strict=True):
-        yield cost_beside(row(f"{name} at depth {depth:,} beside 0", bound), act(shallow), act(deep))
+        yield cost_beside(Row(f"{name} at depth {depth:,} beside 0", bound), act(shallow), act(deep))
     queues, count, wanted = QueueManager("Q"), 1_000, Selection(selector="JMSPriority > 4")
     filled(queues, count)
 
@@ -98,7 +96,7 @@ def passed(depth: int) -> Iterator[Measured]:
             _put_and_get(work, b"")
 
     scan = partial(_scan, queues, wanted)  # the first one: later ones look at nothing twice
-    yield cost_beside(row("a message that a selector passes, beside put and get", 1.0), put_and_get, scan)
+    yield cost_beside(Row("a message that a selector passes, beside put and get", 1.0), put_and_get, scan)
 
 
 def _put_and_get(work: Work, body: bytes) -> None:
@@ -172,7 +170,7 @@ def expiry() -> Measured:
     put = partial(filled, queues, count, MQSTR._replace(expiry=1))
     spent = in_turn({"put": lambda: cpu(put), "expire": expire}, 20)
     beside = statistics.median(spent["put"]) / count * 1e6
-    return figure(row("a message that expires, beside a put", 0.89), divided(spent["expire"], spent["put"]), beside)
+    return figure(Row("a message that expires, beside a put", 0.89), divided(spent["expire"], spent["put"]), beside)
 
 
 def durable(folder: Path, depth: int) -> Iterator[Measured]:
@@ -216,7 +214,7 @@ def index_size(folder: Path) -> Measured:
                 work.commit()
     with QueueManager.open(folder / "sized") as queues:
         assert queues.store is not None
-        return figure(row("bytes of index a message", 272.0, "bytes"), [queues.store.store.index_size() / count])
+        return figure(Row("bytes of index a message", 272.0, "bytes"), [queues.store.store.index_size() / count])
 
 
 def restart(folder: Path, deepest: int) -> Iterator[Measured]:
@@ -236,9 +234,9 @@ def restart(folder: Path, deepest: int) -> Iterator[Measured]:
 
     shallow, deep = in_turn({f"{depth}": partial(first_get, depth) for depth in (1_000, deepest)}, 10).values()
     name = f"first get after a kill, depth {deepest:,} beside 1,000"
-    yield figure(row(name, 1.5), divided(deep, shallow), statistics.median(shallow) * 1e6)
+    yield figure(Row(name, 1.5), divided(deep, shallow), statistics.median(shallow) * 1e6)
     each = [max(0.0, own - base) * 1e6 / deepest for own, base in zip(deep, shallow, strict=True)]
-    yield figure(row("first get after a kill, each message", 35.0, "µs"), each)
+    yield figure(Row("first get after a kill, each message", 35.0, "µs"), each)
 
 
 USERS: Final = 50_000
@@ -254,7 +252,7 @@ def security() -> Iterator[Measured]:
     """All of them; keys only where what makes them is installed."""
     manager = granted("Q")  # who was checked before, beside the owner, who is not
     own = passing(manager, user="ann")
-    yield cost_beside(row("put and get, checked beside unchecked", 1.1), passing(manager), own)
+    yield cost_beside(Row("put and get, checked beside unchecked", 1.1), passing(manager), own)
     yield many_users()
     yield from cold()
     yield after_time_out()
@@ -279,7 +277,7 @@ def many_users() -> Measured:
     few, many = alone.security.rights("ann"), crowd.security.rights(f"user{USERS // 2}")
     few.check("Q", 8)
     name = f"check of one of {USERS:,} users beside one"
-    return cost_beside(row(name, 1.1), partial(few.check, "Q", 8), partial(many.check, "Q", 8))
+    return cost_beside(Row(name, 1.1), partial(few.check, "Q", 8), partial(many.check, "Q", 8))
 
 
 def cold() -> Iterator[Measured]:
@@ -290,7 +288,7 @@ def cold() -> Iterator[Measured]:
         first, second = (cpu(partial(_open, works, queues)) / users / queues for _ in range(2))
         many = f"{queues} queues" if queues > 1 else "a queue"
         name = f"second open of {many} by {users:,} users, beside the first"
-        yield figure(row(name, 0.9), [second / first], first * 1e6)
+        yield figure(Row(name, 0.9), [second / first], first * 1e6)
 
 
 def _open(works: list[Work], queues: int) -> None:
@@ -315,7 +313,7 @@ def after_time_out() -> Measured:
         for _ in range(6):
             manager.security.forget_idle()
         ratios.append(cpu(partial(check, attempt)) / unseen)
-    return figure(row("check after time-out beside cold", 0.9), ratios)
+    return figure(Row("check after time-out beside cold", 0.9), ratios)
 
 
 def memory_of_users() -> Iterator[Measured]:
@@ -334,8 +332,8 @@ def memory_of_users() -> Iterator[Measured]:
         before, one, more = checked(), checked(first), checked(*others)
     finally:
         tracemalloc.stop()
-    yield figure(row("memory of a user with one queue", _PER_USER, "bytes"), [(one - before) / _MEASURED])
-    yield figure(row("memory of each further queue", _PER_RESOURCE, "bytes"), [(more - one) / _MEASURED / _RESOURCES])
+    yield figure(Row("memory of a user with one queue", _PER_USER, "bytes"), [(one - before) / _MEASURED])
+    yield figure(Row("memory of each further queue", _PER_RESOURCE, "bytes"), [(more - one) / _MEASURED / _RESOURCES])
 
 
 def protection() -> Iterator[Measured]:
@@ -353,14 +351,14 @@ def protection() -> Iterator[Measured]:
     each = sealing(**hidden)
     for reuses in _REUSES:
         name = f"confidentiality, a key for {reuses} messages beside one"
-        yield cost_beside(row(name, 1 / reuses + 0.1), each, sealing(**hidden, KEYREUSE=str(reuses)))
+        yield cost_beside(Row(name, 1 / reuses + 0.1), each, sealing(**hidden, KEYREUSE=str(reuses)))
     privacy = sealing(**hidden, SIGNALG="SHA256")
     for name, own in (("confidentiality", each), ("integrity", sealing(SIGNALG="SHA256"))):
-        yield cost_beside(row(f"{name} beside privacy", 1.0), privacy, own)
+        yield cost_beside(Row(f"{name} beside privacy", 1.0), privacy, own)
     sealed, passed = sealing(**hidden, KEYREUSE="UNLIMITED"), committing(QueueManager("Q").work(), "Q", "Q")
     plain = passing(QueueManager("Q"))
     name = "put and get with a key for all messages, beside none"
-    yield cost_beside(row(name, 2.0), plain, lambda: (sealed(), passed()))
+    yield cost_beside(Row(name, 2.0), plain, lambda: (sealed(), passed()))
 
 
 def key_store(folder: Path) -> KeyStore:

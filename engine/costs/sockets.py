@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from engine.costs.durable_queues import request_and_reply, sizes
-from engine.costs.measuring import Measured, divided, figure, in_turn, rates_beside
-from engine.costs.queue_programs import BODY, row
+from engine.costs.measuring import Measured, Row, divided, figure, in_turn, rates_beside
+from engine.costs.queue_programs import BODY
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq import QueueManager, frames
@@ -70,9 +70,9 @@ def through_the_socket(folder: Path) -> Iterator[Measured]:
         seen = [(_bare(folder, n), _ours(folder / "SOCKET", n)) for _ in range(_ROUNDS) for n in (1, 4)]
         bare, ours = ([each.median for each in side] for side in zip(*seen[::2], strict=True))
         name = "request and reply of 2 KiB, 1 requester, beside bare"
-        yield figure(row(name, 3.0), divided(ours, bare), statistics.median(bare) * 1e6)
+        yield figure(Row(name, 3.0), divided(ours, bare), statistics.median(bare) * 1e6)
         bare, ours = ([each.rate for each in side] for side in zip(*seen[1::2], strict=True))
-        yield rates_beside(row("round trips a second, 4 requesters, beside bare", 0.4), {"bare": bare, "ours": ours})
+        yield rates_beside(Row("round trips a second, 4 requesters, beside bare", 0.4), {"bare": bare, "ours": ours})
         yield from over_the_socket(client, used)
         yield idle(client, used)
         yield from disturbed(folder / "SOCKET", fill)
@@ -95,7 +95,7 @@ def over_the_socket(client: Any, used: Callable[[], float]) -> Iterator[Measured
     spent = in_turn({name: partial(passed, body) for name, body in bodies.items()})
     small, large = spent.values()
     name = "put and get over the socket, 128 KiB beside 2 KiB"
-    yield figure(row(name, 8.0), divided(large, small), statistics.median(small) / _PASSED * 1e6)
+    yield figure(Row(name, 8.0), divided(large, small), statistics.median(small) / _PASSED * 1e6)
     work.close()
     yield from request_and_reply(client, _WHERE)
     yield from sizes(client, _WHERE)
@@ -115,7 +115,7 @@ def idle(client: Any, used: Callable[[], float]) -> Measured:
         work.interrupt()
         thread.join()
         work.close()
-    return figure(row(f"{_WAITERS} waiters, beside a processor", 0.01), [share])
+    return figure(Row(f"{_WAITERS} waiters, beside a processor", 0.01), [share])
 
 
 def disturbed(folder: Path, fill: Callable[[int], float]) -> Iterator[Measured]:
@@ -136,7 +136,7 @@ def disturbed(folder: Path, fill: Callable[[int], float]) -> Iterator[Measured]:
         other.kill()
         other.join()
         ratio = beside.tail / quiet.tail if went_on else math.nan  # it had ended, and disturbed nobody
-        yield figure(row(f"slowest of 100 round trips beside {name}", 10.0), [ratio], quiet.tail * 1e6)
+        yield figure(Row(f"slowest of 100 round trips beside {name}", 10.0), [ratio], quiet.tail * 1e6)
 
 
 def _purge(folder: Path) -> None:

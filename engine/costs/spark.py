@@ -215,7 +215,6 @@ def _flows(count: int, folder: Path) -> list[Path]:
     return files
 
 
-GROUP: Final = "spark"
 MESSAGES: Final = 100_000
 ROUNDS: Final = 3
 _FILES: Final = 8
@@ -255,7 +254,7 @@ def boundary(flow: str, folder: Path, count: int) -> Measured:
     body = simple(1024)
     job = Job(flow, _message_set(folder / "boundary", "IN", body, count), 2 * ROUNDS - 1)
     workers, plain = _apart(_boundary, job, count)
-    row = Row(GROUP, f"Spark's boundary, a message of {len(body) // 1000} KiB", 15.0, "µs")
+    row = Row(f"Spark's boundary, a message of {len(body) // 1000} KiB", 15.0, "µs")
     each = [own - by_hand for own, by_hand in zip(workers, plain, strict=True)]
     return figure(row, each, statistics.median(plain), microseconds=statistics.median(workers))
 
@@ -265,7 +264,7 @@ def cores(folder: Path, count: int) -> Measured:
     job = Job(str(_COMPLEX), _message_set(folder / "cores", "COMPLEX.IN", complex_path(4096), count))
     one, two = (_apart(_seconds, job, number) for number in (1, 2))
     own, beside = (statistics.median(took) / count * 1e6 for took in (two, one))
-    row = Row(GROUP, f"two cores beside one, {count:,} complex messages", 1.7, at_least=True)
+    row = Row(f"two cores beside one, {count:,} complex messages", 1.7, at_least=True)
     return figure(row, [slow / fast for slow in one for fast in two], beside, microseconds=own)
 
 
@@ -277,7 +276,7 @@ def memory(flow: str, folder: Path, count: int) -> Measured:
         for size in (few, many)
     ]
     told = f"{peaks[0] >> 20} to {peaks[1] >> 20} MiB"
-    row = Row(GROUP, f"a worker's memory, {few:,} to {many:,} messages ({told})", 1.2)
+    row = Row(f"a worker's memory, {few:,} to {many:,} messages ({told})", 1.2)
     return figure(row, [peaks[1] / peaks[0]])
 
 

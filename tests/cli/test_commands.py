@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from engine import cli
-from engine.costs import suite
+from engine import cli, costs
 from engine.costs.measuring import Measured
 from engine.errors import BrokerError
 from engine.node import node_catalog
@@ -269,7 +268,7 @@ def test_costs(
 ) -> None:
     """A group stands beside its bounds; --check fails where one is not met, and a broken program always does."""
     arguments, group, code, err = case
-    monkeypatch.setattr(suite, "GROUPS", {"group": group})
+    monkeypatch.setattr(costs, "GROUPS", {"group": group})
     ended = penstock(capsys, "costs", *arguments.split(), *(("--json",) if as_json else ()))
     assert (code, err) == (ended.code, ended.err)
     if err:

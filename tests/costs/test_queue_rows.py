@@ -17,10 +17,10 @@ def test_rates_beside_each_other() -> None:
     """The second's rates are divided by the first's turn by turn, and the bound is the least."""
     turns = iter(range(1, 100))
     rates = in_turn({"base": lambda: 2.0, "own": lambda: float(next(turns))}, 3)
-    row = rates_beside(Row("group", "row", 1.0), rates)
+    row = rates_beside(Row("row", 1.0), rates)
     assert (1.0, True, 500_000.0) == (row.value, row.met, row.beside)
-    assert not rates_beside(Row("group", "row", 1.1), rates).met
-    once = figure(Row("group", "row", 1.0), [3.0])
+    assert not rates_beside(Row("row", 1.1), rates).met
+    once = figure(Row("row", 1.0), [3.0])
     assert (3.0, 3.0, 3.0) == (once.low, once.value, once.high)
 
 
