@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,7 +22,17 @@ from engine.broker.initial_file import definition_for
 from engine.broker.overview import looked
 from engine.broker.repository.repository import Change
 from engine.broker.start import start_apart
-from engine.costs.measuring import BROKEN, Measured, Row, cpu, cpu_seconds_of, figure, keep_on_one_processor, made_ready
+from engine.costs.measuring import (
+    BROKEN,
+    Measured,
+    Row,
+    cpu,
+    cpu_seconds_of,
+    figure,
+    keep_on_one_processor,
+    made_ready,
+    penstock,
+)
 from engine.costs.messages import Sample
 from engine.costs.results import Key, Run
 from engine.costs.scenarios import OUT, Folders, Scenario, flow_file, own_folders, scenarios
@@ -148,7 +157,6 @@ _TURNS: Final = {"before": "none", "basic": "basic", "between": "none", "nodes":
 _GROUPS: Final = tuple(f"Group{number}" for number in range(1, len(_TURNS) + 1))
 _IDLE: Final = "COSTS.IDLE"  # a queue that nobody reads
 FLOWS: Final = 100
-_PROGRAM: Final = "import sys; sys.path.insert(0, sys.argv.pop(1)); from engine.cli import main; main()"
 _MARKED: Final = """\
 flow: F{number}
 nodes:
@@ -360,5 +368,4 @@ def _running(place: Path, count: int) -> Iterator[tuple[Broker, list[Path]]]:
 
 def _run(*words: str) -> None:
     """Run a command in a process of its own."""
-    root = str(Path(__file__).resolve().parents[2])
-    subprocess.run([sys.executable, "-c", _PROGRAM, root, *words], check=True, capture_output=True)  # noqa: S603
+    subprocess.run(penstock(*words), check=True, capture_output=True)  # noqa: S603

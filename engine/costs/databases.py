@@ -15,7 +15,7 @@ from lxml import etree
 from engine.costs.measuring import Measured, Program, Row, cost_beside
 from engine.costs.messages import Sample, simple
 from engine.costs.postgresql_server import binaries, running
-from engine.costs.scenarios import round_trip
+from engine.costs.scenarios import in_a_row, round_trip
 from engine.databases.coordination import Coordinator
 from engine.databases.definitions import Definition
 from engine.databases.session import Access, Connection, Session
@@ -23,7 +23,7 @@ from engine.databases.sources import Sources
 from engine.databases.statements import Passthru
 from engine.databases.work import with_databases
 from engine.descriptor import Descriptor
-from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.flow.definition import NodeUse, Setting
 from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
 from flows.programs import binder
@@ -108,15 +108,12 @@ def _fill(sources: Sources) -> None:
 
 
 def _flow(sources: Sources, program: str, *, coordinated: bool) -> Program:
-    flow = Flow(
+    flow = in_a_row(
         "Databases",
+        NodeUse("In", "MQInput", (Setting("queueName", "IN"), Setting("messageDomainProperty", "XMLNSC"))),
+        NodeUse("Work", "Database", (Setting("statement", program),)),
+        NodeUse("Out", "MQOutput", (Setting("queueName", "OUT"),)),
         properties=(Setting("coordinatedTransaction", "yes"),) if coordinated else (),
-        nodes=(
-            NodeUse("In", "MQInput", (Setting("queueName", "IN"), Setting("messageDomainProperty", "XMLNSC"))),
-            NodeUse("Work", "Database", (Setting("statement", program),)),
-            NodeUse("Out", "MQOutput", (Setting("queueName", "OUT"),)),
-        ),
-        wires=(Wire("In", "out", "Work"), Wire("Work", "out", "Out")),
     )
     deployed = deploy(flow, bind=binder(flow, sources=sources))
     manager = MemoryQueues("IN", "OUT")

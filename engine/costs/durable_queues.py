@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import statistics
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -18,7 +17,18 @@ from typing import Any, Final
 
 import lmdb
 
-from engine.costs.measuring import Measured, Row, divided, figure, in_turn, rate, rate_beside, rates_beside, rss_mib
+from engine.costs.measuring import (
+    Measured,
+    Row,
+    divided,
+    figure,
+    in_turn,
+    penstock,
+    rate,
+    rate_beside,
+    rates_beside,
+    rss_mib,
+)
 from engine.costs.queue_programs import (
     BODY,
     KIB,
@@ -228,7 +238,7 @@ def connections(folder: Path) -> Measured:
 @contextmanager
 def _serving(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Gives a process that serves a folder and takes connections."""
-    command = [sys.executable, "-c", "from engine.cli import main; main()", "queue-manager", "start", str(folder)]
+    command = penstock("queue-manager", "start", str(folder))
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:  # noqa: S603
         try:
             assert process.stdout is not None

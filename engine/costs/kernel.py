@@ -20,6 +20,7 @@ from engine.costs.results import Key, published
 from engine.costs.scenarios import deployed as deployed_of
 from engine.costs.scenarios import (
     hindrance,
+    in_a_row,
     own_folders,
     queues,
     round_trip,
@@ -28,7 +29,7 @@ from engine.costs.scenarios import (
 )
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
-from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.flow.definition import NodeUse, Setting
 from engine.message.assembly import Message
 from engine.message.received import Part, part_element
 from engine.parser import Follow, Form, Portion, Template, parser_catalog
@@ -105,7 +106,7 @@ def changed_tree(domain: str, body: bytes) -> Callable[[], bytes]:
 def pass_through() -> Measured:
     """A message that no one looks into: get, MQInput, MQOutput, put, commit."""
     out = NodeUse("Out", "MQOutput", (Setting("queueName", "IN"),))
-    deployed = deploy(Flow("Pass", nodes=(_IN, out), wires=(Wire("In", "out", "Out"),)))
+    deployed = deploy(in_a_row("Pass", _IN, out))
     queues, body = MemoryQueues("IN"), simple(1024)
     work, entrance = queues.work(), deployed.entrances[0]
     work.put("IN", Descriptor(), body)
@@ -140,9 +141,8 @@ def _loop(count: int) -> Callable[[], int]:
 
 def each_hop() -> Measured:
     """Twenty nodes in a row, beside the work of their generators called one by one by hand."""
-    nodes = tuple(NodeUse(f"N{number}", "Passthrough") for number in range(HOPS))
-    wires = tuple(Wire(f"N{number}", "out", f"N{number + 1}") for number in range(HOPS - 1))
-    stations = list(deploy(Flow("Hops", nodes=nodes, wires=wires)).stations.values())
+    nodes = (NodeUse(f"N{number}", "Passthrough") for number in range(HOPS))
+    stations = list(deploy(in_a_row("Hops", *nodes)).stations.values())
     message, work = Message.received(Descriptor(), simple(1024), template=Template("XMLNSC")), MemoryQueues().work()
     first = stations[0]
     programs = {"hand": lambda: _by_hand(stations, message, work), "flow": lambda: first.carry(message, work)}
@@ -177,8 +177,7 @@ def trace_off() -> Measured:
 def _traced_flow(trace: UserTrace | None) -> Program:
     compute = NodeUse("Change", "Compute", (Setting("computeExpression", _PROGRAM),))
     out = NodeUse("Out", "MQOutput", (Setting("queueName", "OUT"),))
-    wires = (Wire("In", "out", "Change"), Wire("Change", "out", "Out"))
-    flow = Flow("Trace", nodes=(_IN, compute, out), wires=wires)
+    flow = in_a_row("Trace", _IN, compute, out)
     deployed = deploy(flow, bind=binder(flow, trace=trace), trace=trace)
     if trace is None and {type(station) for station in deployed.stations.values()} != {Station}:
         raise BrokerError(BROKEN, "a flow without a trace has traced stations, so what it costs says nothing")

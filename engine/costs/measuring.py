@@ -7,6 +7,7 @@ import os
 import platform
 import resource
 import statistics
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -240,7 +241,13 @@ def rate_of_all(
     return sum(done) / (clock() - begun)
 
 
+_PROGRAM: Final = "import sys; sys.path.insert(0, sys.argv.pop(1)); from engine.cli import main; main()"
 _MEBIBYTE: Final = 1024 * 1024
+
+
+def penstock(*words: str) -> list[str]:
+    """Returns what starts a command of Penstock in a process of its own."""
+    return [sys.executable, "-c", _PROGRAM, str(Path(__file__).resolve().parents[2]), *words]
 
 
 def processors() -> int:

@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -30,7 +31,7 @@ from engine.databases.sources import Sources
 from engine.databases.work import with_databases
 from engine.errors import BrokerError
 from engine.files.output_files import OutputFolder
-from engine.flow.definition import Flow
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
 from engine.mq import QueueManager
 from engine.node import node_catalog
 from engine.runtime.deployment import DeployedFlow, deploy
@@ -276,6 +277,12 @@ def with_data_sources(
     """Returns a unit of work with data sources, the queue manager as its coordinator where the flow asks for that."""
     coordinated = sources is not None and flow.properties.coordinated_transaction
     return with_databases(work, sources, flow.properties, Coordinator(queues) if coordinated else None)
+
+
+def in_a_row(name: str, *nodes: NodeUse, properties: tuple[Setting, ...] = ()) -> Flow:
+    """Returns a flow of nodes each of which is wired to the next."""
+    wires = tuple(Wire(one.label, "out", other.label) for one, other in pairwise(nodes))
+    return Flow(name, properties=properties, nodes=nodes, wires=wires)
 
 
 def round_trip(
