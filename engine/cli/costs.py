@@ -22,7 +22,7 @@ from engine.errors import ConfigurationException
 if TYPE_CHECKING:
     from engine.costs.measuring import Measured
     from engine.costs.nodes import How
-    from engine.costs.report.comparing import Comparison
+    from engine.costs.report.earlier_results import Comparison
     from engine.costs.results import Key, Results, Row
 
 NODES = "nodes"
@@ -158,7 +158,7 @@ def costs(
     Example: penstock costs nodes --scenario filter --size 1k
     """
     from engine.costs import SPARK
-    from engine.costs.report.reading import read_results
+    from engine.costs.report.earlier_results import read_results
 
     given = {
         "--scenario": scenario,
@@ -349,9 +349,8 @@ def _progress(total: int | None) -> Iterator[Say]:
 
 def _show(found: Results, old: Results | None, output: str | None, *, as_json: bool) -> None:
     """Print the results, and write them down where that is wanted."""
-    from engine.costs.report.comparing import changes_table, compare
+    from engine.costs.report.earlier_results import changes_table, compare, results_json
     from engine.costs.report.page import html
-    from engine.costs.report.reading import results_json
     from engine.costs.report.tables import rows_csv, tables
     from engine.files.output_files import OutputFolder
 
@@ -382,7 +381,7 @@ def _show(found: Results, old: Results | None, output: str | None, *, as_json: b
 
 def _json(found: Results, compared: Comparison | None) -> str:
     if compared is None:
-        from engine.costs.report.reading import results_json
+        from engine.costs.report.earlier_results import results_json
 
         return results_json(found).rstrip("\n")
     data = found.data() | {"compared": {"started": compared.old_started, "warnings": list(compared.warnings)}}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.costs.report.reading import read_results
+from engine.costs.report.earlier_results import read_results
 from engine.costs.results import published
 from tests.cli.command_line import penstock
 

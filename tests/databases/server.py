@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from engine.costs import postgresql_server
-from engine.costs.postgresql_server import Server
+from engine.costs import databases
+from engine.costs.databases import Server
 
 PASSWORD = "s3cret/p@ss w%rd"
 
@@ -16,7 +16,7 @@ __all__ = ["PASSWORD", "Server", "running"]
 @contextmanager
 def running(**settings: str) -> Iterator[Server]:
     """A server with these settings, which asks nobody for a password but the user `secretive`."""
-    with postgresql_server.running(**settings) as server:
+    with databases.running(**settings) as server:
         server.execute(f"CREATE ROLE secretive LOGIN PASSWORD '{PASSWORD}'")
         rules = server.folder / "data" / "pg_hba.conf"
         rules.write_text("local all secretive scram-sha-256\nlocal all all trust\n", "utf-8")

@@ -12,7 +12,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from engine.costs.report import analysis, comparing, plots, tables
+from engine.costs.report import analysis, earlier_results, plots, tables
 from engine.costs.report.charts import key_picture
 from engine.costs.results import (
     DASH,
@@ -36,7 +36,7 @@ from engine.costs.results import (
     title,
 )
 
-_GLOBALS: Final = (counted, figure, kind, run_on, span, times, title, key_picture, comparing.by_scenario)
+_GLOBALS: Final = (counted, figure, kind, run_on, span, times, title, key_picture, earlier_results.by_scenario)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Table:
     before: int = 0  # columns that nothing stands over
 
 
-def html(results: Results, compared: comparing.Comparison | None = None) -> str:
+def html(results: Results, compared: earlier_results.Comparison | None = None) -> str:
     """Returns the page for results, and for their comparison with an earlier run if there is one."""
     return _template().render(
         **_opening(results),
@@ -67,7 +67,7 @@ def html(results: Results, compared: comparing.Comparison | None = None) -> str:
         scaling=[(section, what, analysis.scaling(results, section)) for section, what in analysis.SCALING.items()],
         subscribers=analysis.subscribers(results),
         bounds=_bounds(results),
-        least_change=comparing.LEAST_CHANGE,
+        least_change=earlier_results.LEAST_CHANGE,
         not_yet=tables.NOT_YET,
     )
 
@@ -150,12 +150,12 @@ def _option(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _changes(compared: comparing.Comparison) -> Table:
+def _changes(compared: earlier_results.Comparison) -> Table:
     """Returns what has changed since an earlier run."""
     rows = [
         (*texts, _judged(judged, good=change.better))
         for change in compared.flagged
-        for *texts, judged in [comparing.cells(change)]
+        for *texts, judged in [earlier_results.cells(change)]
     ]
     heads = ("row", "figure", "before", "quartiles", "now", "quartiles", "now/before", "")
     return Table("Changed beyond the spread", heads, rows, 2)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.costs.measuring import Spread
-from engine.costs.report.comparing import Change, by_scenario, compare
+from engine.costs.report.earlier_results import Change, by_scenario, compare
 from engine.costs.results import Key, Results, Row, published
 from tests.costs.report.examples import MACHINE, OPTIONS, spread, taken
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from lxml import etree
 
-from engine.costs.report.comparing import compare
+from engine.costs.report.earlier_results import compare
 from engine.costs.report.page import html
 from engine.costs.results import Key, Node, Results, Row, Taken, published
 from tests.costs.report.examples import LATER, example, later, only, taken

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.costs.measuring import Measured, Spread
-from engine.costs.report.reading import read_results, results_from, results_json
+from engine.costs.report.earlier_results import read_results, results_from, results_json
 from engine.costs.results import Key, Node, Results, Row, Taken
 from engine.errors import ConfigurationException
 from tests.costs.report.examples import example
@@ -163,6 +163,6 @@ def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             read_results(path)
     large = tmp_path / "large.json"
     large.write_bytes(b" " * 2000)
-    monkeypatch.setattr("engine.costs.report.reading.LARGEST", 1999)
+    monkeypatch.setattr("engine.costs.report.earlier_results.LARGEST", 1999)
     with pytest.raises(ConfigurationException, match="larger than the 1,999 bytes"):
         read_results(large)

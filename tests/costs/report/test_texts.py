@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from engine.costs.report.comparing import changes_table, compare
+from engine.costs.report.earlier_results import changes_table, compare
 from engine.costs.report.tables import rows_csv, tables, terminal_tables
 from engine.costs.results import Key, Node, Results, Row, published
 from tests.costs.report.examples import example, later, only, spread, taken
