@@ -1,4 +1,4 @@
-"""The databases' benchmarks: flows beside SQLAlchemy Core with the same statements; and the PostgreSQL server of theirs."""
+"""The databases' benchmarks: flows beside SQLAlchemy Core, with the same statements; and a PostgreSQL server."""
 
 from __future__ import annotations
 

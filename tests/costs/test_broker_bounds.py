@@ -11,7 +11,7 @@ from engine.costs import broker
 def test_around_a_flow() -> None:
     """What a broker adds to a message is more than nothing, and so is a message at each level of statistics."""
     added, basic, nodes = broker.around_a_flow(count=200, rounds=2)
-    assert ("broker", "µs", 120.0) == (added.group, added.unit, added.bound)
+    assert ("added to a message by the broker", "µs", 120.0) == (added.name, added.unit, added.bound)
     assert 0 < added.value < 1000
     assert (1.03, 1.10) == (basic.bound, nodes.bound)
     assert all(0.3 < figure.value < 3 for figure in (basic, nodes))

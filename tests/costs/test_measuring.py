@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.costs import kernel, measuring
+from engine.costs import kernel, measure, measuring
 from engine.costs.hand_written import change_one_field
 from engine.costs.measuring import Beside, side_by_side
 from engine.costs.messages import SIZES, complex_path, simple
@@ -110,7 +110,7 @@ def test_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel's benchmarks run and give a figure each, with its group, bound and quartiles."""
     monkeypatch.setattr(measuring, "_SLICE", 0.0001)
     monkeypatch.setattr(kernel, "REPEATS", 50)
-    figures = list(kernel.benchmarks())
+    figures = list(measure("kernel"))
     assert len(figures) == 2 * len(SIZES) + 2
     assert len({figure.name for figure in figures}) == len(figures)
     assert all(figure.low <= figure.value <= figure.high for figure in figures)
@@ -135,7 +135,7 @@ def test_complex_messages(size: int) -> None:
 def test_compute(monkeypatch: pytest.MonkeyPatch) -> None:
     """The complex program as a whole flow writes what the program by hand does, and has its figure."""
     monkeypatch.setattr(measuring, "_SLICE", 0.0001)
-    (figure,) = kernel.whole_flow()
+    (figure,) = measure("compute")
     assert (figure.group, figure.unit, figure.bound) == ("compute", "x", 2.5)
     monkeypatch.setattr(kernel, "complex_path_by_hand", lambda body: body)
     with pytest.raises(BrokerError, match="do not write the same"):
@@ -146,7 +146,7 @@ def test_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """What paying into a budget costs is measured on and off in pairs, and its interval stands beside the median."""
     monkeypatch.setattr(kernel, "ROWS", 1)
     monkeypatch.setattr(kernel, "_SECONDS", 0.0)
-    (figure,) = kernel.paying()
+    (figure,) = measure("budget")
     assert ("budget", "x", 1.02) == (figure.group, figure.unit, figure.bound)
     assert figure.low <= figure.value <= figure.high
     assert f"95 % {figure.low:.3f} to {figure.high:.3f}" in figure.name
