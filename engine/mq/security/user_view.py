@@ -94,7 +94,9 @@ class Guarded(Publisher):
         if stream:
             self._check("QLOCAL", stream, CHG)
 
-    def _subscribe(self, name: str, attributes: Mapping[str, Any], *, replace: bool) -> None:
+    def _subscribe(
+        self, name: str, attributes: Mapping[str, Any], *, replace: bool = False, alters: bool = False
+    ) -> None:
         """Subscribes as the user: with the right to the topic, and to put to the queue that it names."""
         objects = self._manager.directory.topics
         there = objects.subscriptions.get(name)
@@ -105,13 +107,17 @@ class Guarded(Publisher):
         queue = str(attributes.get("DEST", ""))
         if queue:
             self._rights.check(queue, PUT)
-        self._manager.define(_SUB, name, {**attributes, "SUBUSER": self.user}, replace=replace)
+        wanted = {**attributes, "SUBUSER": self.user}
+        if alters:
+            self._manager.alter(_SUB, name, wanted)
+        else:
+            self._manager.define(_SUB, name, wanted, replace=replace)
 
     def alter(self, kind: str, name: str, attributes: Mapping[str, Any]) -> None:
         """Gives an object other attributes."""
         attributes = _named(kind, attributes)
         if kind == _SUB:
-            self._subscribe(name, attributes, replace=True)
+            self._subscribe(name, attributes, alters=True)
             return
         self._check(kind, name, CHG)
         self._check_stream(attributes)

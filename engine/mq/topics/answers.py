@@ -37,8 +37,9 @@ _OF_CALLS: Final = {  # what calls of the queue manager are refused with, as com
     2425: TOPIC_ERROR,
     2440: SUB_NAME_ERROR,
     2459: FILTER_ERROR,
+    2510: DUPLICATE_SUBSCRIPTION,
     2551: FILTER_ERROR,
-    3213: DUPLICATE_SUBSCRIPTION,
+    2533: DUPLICATE_SUBSCRIPTION,
 }
 
 

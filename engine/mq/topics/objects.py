@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from engine.message.topics import checked_topic, levels_of
-from engine.mq.attributes import Value, checked, checked_name, defaults
+from engine.mq.addresses import owner_name
+from engine.mq.attributes import ATTRIBUTE_FIXED, Value, checked, checked_name, defaults
 from engine.mq.definitions import moments
 from engine.mq.refusals import (
     OBJECT_ALREADY_EXISTS,
@@ -40,8 +41,18 @@ TOPIC: Final = "TOPIC"
 SUB: Final = "SUB"
 KINDS: Final = (TOPIC, SUB)
 DURABILITY_NOT_ALLOWED: Final = 2436
-SUB_INHIBITED: Final = 2533
-FIXED: Final = 3213
+SUB_INHIBITED: Final = 2503
+DURABILITY_NOT_ALTERABLE: Final = 2509
+TOPIC_NOT_ALTERABLE: Final = 2510
+DEST_CLASS_NOT_ALTERABLE: Final = 2533
+_FIXED: Final[Mapping[str, Mapping[str, int]]] = {  # attributes that stay as they were defined, with MQ's reasons
+    TOPIC: {"TOPICSTR": ATTRIBUTE_FIXED},
+    SUB: {
+        **dict.fromkeys(("TOPICSTR", "TOPICOBJ", "WSCHEMA", "SUBPOINT"), TOPIC_NOT_ALTERABLE),
+        "DESTCLAS": DEST_CLASS_NOT_ALTERABLE,
+    },
+}
+_KEPT: Final = {TOPIC: frozenset(_FIXED[TOPIC]), SUB: frozenset({*_FIXED[SUB], "DEST", "SUBUSER"})}  # by REPLACE
 _LONGEST_NAME: Final = 400  # bytes
 
 
@@ -49,8 +60,8 @@ class Objects:
     """Topic objects and subscriptions. `keep` keeps what lasts; `check` refuses a destination that is none."""
 
     __slots__ = (
-        *("_characters", "_keep", "_lock", "_managed", "_tries", "check", "compile_content", "subscriptions", "topics"),
-        "version",
+        *("_characters", "_keep", "_lock", "_managed", "_tries", "check", "compile_content", "owner", "subscriptions"),
+        *("topics", "version"),
     )
 
     def __init__(self, keep: Keep) -> None:
@@ -59,6 +70,7 @@ class Objects:
         self._managed: dict[str, str] = {}  # the users of subscriptions, by the queues that were made for them
         self.compile_content: Compile | None = None
         self.version = 0
+        self.owner = owner_name()  # the user of subscriptions that name none
         self._lock = threading.Lock()  # of the patterns, which publishers look through
         self._tries: dict[str, Trie[Subscription]] = {}
         self._characters: dict[str, dict[Subscription, None]] = {}
@@ -66,13 +78,13 @@ class Objects:
         self.check: Callable[[str], object] = str  # until there is one to ask
 
     def define(self, kind: str, name: str, attributes: Mapping[str, object], *, replace: bool) -> None:
-        """Define a topic or a subscription; one that is there is refused, or changed where it is replaced."""
+        """Define a topic or a subscription; one that is there is refused, or replaced: the rest has its defaults."""
         known: Mapping[str, object] = self.topics.named if kind == TOPIC else self.subscriptions
         if name in known:
             if not replace:
                 text = f"there is a {kind} {name} already: alter it, or define it with REPLACE"
                 raise refusal(OBJECT_ALREADY_EXISTS, text, name)
-            self.alter(kind, name, attributes)
+            self._redefine(kind, name, attributes)
             return
         given = dict(attributes)
         durable = str(given.pop("DURABLE", "YES")) == "YES"  # which commands do not say: theirs last
@@ -82,6 +94,16 @@ class Objects:
         else:
             self._subscribe(name, values | {"DURABLE": "YES" if durable else "NO"})
         self.version += 1
+
+    def _redefine(self, kind: str, name: str, attributes: Mapping[str, object]) -> None:
+        """Give an object the attributes of a definition, and of those that it does not name the defaults."""
+        given = dict(attributes)
+        durable = given.pop("DURABLE", None)
+        if durable is not None and durable != self.values(kind, name).get("DURABLE"):
+            text = f"whether subscription {name} is durable cannot be changed: delete it, and define it again"
+            raise refusal(DURABILITY_NOT_ALTERABLE, text, name)
+        settable = {word: value for word, value in defaults(kind).items() if word not in _KEPT[kind]}
+        self.alter(kind, name, settable | checked(kind, given))
 
     def _define_topic(self, name: str, values: dict[str, Value]) -> None:
         topic = checked_topic(str(values["TOPICSTR"]))
@@ -194,11 +216,13 @@ class Objects:
         before = self.values(kind, name)
         if given.get("TOPICOBJ") and self.topic_of(given) == before["TOPICSTR"]:
             given = {**given, "TOPICSTR": before["TOPICSTR"]}
-        of_its_own = ("DEST",) if before.get("DESTCLAS") == "MANAGED" else ()  # a queue that goes with the subscription
-        for fixed in ("TOPICSTR", "TOPICOBJ", "WSCHEMA", "SUBPOINT", "DESTCLAS", *of_its_own):
-            if given.get(fixed, before.get(fixed)) != before.get(fixed):
-                text = f"{fixed} of a {kind} cannot be changed: delete {name}, and define it again"
-                raise refusal(FIXED, text, name)
+        fixed = dict(_FIXED[kind])
+        if before.get("DESTCLAS") == "MANAGED":
+            fixed["DEST"] = DEST_CLASS_NOT_ALTERABLE  # the queue goes with the subscription
+        for word, reason in fixed.items():
+            if given.get(word, before.get(word)) != before.get(word):
+                text = f"{word} of a {kind} cannot be changed: delete {name}, and define it again"
+                raise refusal(reason, text, name)
         values = before | given | moments("ALT")
         if kind == TOPIC:
             self._keep(TOPIC, name, values)
@@ -257,9 +281,14 @@ class Objects:
     def display(self, kind: str, pattern: str) -> list[dict[str, Value]]:
         """Returns the objects whose names fit a pattern, such as NEWS.*, with their attributes."""
         fits = re.compile(re.escape(pattern).replace(r"\*", ".*"), re.DOTALL).fullmatch
-        known: Mapping[str, object] = self.topics.named if kind == TOPIC else self.subscriptions
-        more: dict[str, Value] = {"TYPE": "LOCAL"} if kind == TOPIC else {}
-        return [{kind: name} | more | self.values(kind, name) for name in sorted(known) if fits(name)]
+        if kind == TOPIC:
+            more: dict[str, Value] = {"TYPE": "LOCAL"}
+            return [{kind: name} | more | self.values(kind, name) for name in sorted(self.topics.named) if fits(name)]
+        shown: list[dict[str, Value]] = []
+        for name in sorted(name for name in self.subscriptions if fits(name)):
+            shown.append({kind: name, **self.values(kind, name)})
+            shown[-1]["SUBUSER"] = shown[-1]["SUBUSER"] or self.owner
+        return shown
 
     def subscriber(self, queue: str) -> str:
         """Returns the user for whose subscription a queue was made, or an empty text."""

@@ -211,7 +211,7 @@ def test_the_queue_of_a_subscription() -> None:
     for refused in (lambda: bob.get(queue), lambda: ann.put(queue, Descriptor(), b"no")):
         with pytest.raises(MessageException, match="2035"):
             refused()
-    with pytest.raises(MessageException, match="3213"):
+    with pytest.raises(MessageException, match="2533"):
         face.alter("SUB", "S", {"DEST": "Q"})
     assert [b"1", b"1"] == [(ann.get(queue, one) or ("", b""))[1] for one in (Selection(browse=True), None)]
     ann.commit()

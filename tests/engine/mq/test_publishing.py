@@ -9,6 +9,7 @@ import pytest
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq import QueueManager
+from engine.mq.addresses import owner_name
 from engine.mq.properties import join, properties_of, split
 from engine.work import Selection
 
@@ -147,7 +148,7 @@ def test_inherited() -> None:
     with pytest.raises(MessageException) as caught:
         queues.publish("n/x", Descriptor(), b"")
     assert 2051 == caught.value.reason
-    assert "2533" in queues.mqsc("DEFINE SUB(TWO) TOPICSTR('n/m/y') DEST(A)")[0].text
+    assert "2503" in queues.mqsc("DEFINE SUB(TWO) TOPICSTR('n/m/y') DEST(A)")[0].text
 
 
 def test_blocked() -> None:
@@ -305,9 +306,15 @@ REFUSED = (
     ("DEFINE SUB(ONE) TOPICSTR(T) DEST(A) DESTCORL('xyz')", "2207"),
     ("DEFINE SUB(ONE) TOPICSTR('a%b') WSCHEMA(CHAR) DEST(A)", "2425"),
     ("DEFINE SUB(THERE) TOPICSTR(T) DEST(A)", "2100"),
-    ("ALTER SUB(THERE) TOPICSTR('other')", "3213"),
-    ("ALTER SUB(OWN) DEST(A)", "3213"),
-    ("DEFINE SUB(OWN) TOPICSTR('t') DEST(A) REPLACE", "3213"),
+    ("ALTER SUB(THERE) TOPICSTR('other')", "2510"),
+    ("DEFINE SUB(THERE) TOPICSTR('other') DEST(A) REPLACE", "2510"),
+    ("ALTER SUB(THERE) TOPICOBJ(THERE)", "2510"),
+    ("ALTER SUB(THERE) WSCHEMA(CHAR)", "2510"),
+    ("ALTER SUB(THERE) SUBPOINT('p')", "2510"),
+    ("ALTER SUB(THERE) DESTCLAS(MANAGED)", "2533"),
+    ("ALTER SUB(OWN) DEST(A)", "2533"),
+    ("DEFINE SUB(OWN) TOPICSTR('t') DEST(A) REPLACE", "2533"),
+    ("ALTER TOPIC(THERE) TOPICSTR('other')", "3213"),
     ("ALTER SUB(NONE) DEST(A)", "2085"),
     ("DELETE SUB(NONE)", "2085"),
     ("DELETE TOPIC(NONE)", "2085"),
@@ -349,6 +356,35 @@ def test_altered() -> None:
         assert not queues.mqsc(command)[0].failed
     queues.publish("t", Descriptor(), b"3")
     assert [[b"0"], [b"1"], [b"2"]] == bodies(queues, "A", "B", "C")
+
+
+def test_replaced() -> None:
+    """What REPLACE does not name has its default again, but for topic, queue and user; nothing ends to be durable."""
+    queues = manager(
+        "DEFINE SUB(ONE) TOPICSTR('t*') WSCHEMA(CHAR) DEST(A) PUBPRTY(3) SUBUSER('ann')",
+        "DEFINE SUB(OWN) TOPICSTR('t') DESTCLAS(MANAGED) USERDATA('x')",
+        "DEFINE TOPIC(N) TOPICSTR('n') DESCR('news') PUB(DISABLED)",
+    )
+    commands = "DEFINE SUB(ONE) REPLACE\nDEFINE SUB(OWN) TOPICSTR('t') REPLACE\nDEFINE TOPIC(N) PMSGDLV(ALL) REPLACE"
+    assert not any(answer.failed for answer in queues.mqsc(commands))
+    one, own, topic = queues.display("SUB", "ONE")[0], queues.display("SUB", "OWN")[0], queues.display("TOPIC", "N")[0]
+    assert ("t*", "CHAR", "A", "ASPUB", "ann") == tuple(
+        one[word] for word in ("TOPICSTR", "WSCHEMA", "DEST", "PUBPRTY", "SUBUSER")
+    )
+    assert ("MANAGED", "") == (own["DESTCLAS"], own["USERDATA"])
+    assert ("n", "", "ASPARENT", "ALL") == tuple(topic[word] for word in ("TOPICSTR", "DESCR", "PUB", "PMSGDLV"))
+    queues.define("SUB", "ONE", {"DURABLE": "YES"}, replace=True)
+    with pytest.raises(MessageException) as caught:
+        queues.define("SUB", "ONE", {"DURABLE": "NO"}, replace=True)
+    assert 2509 == caught.value.reason
+
+
+def test_the_owner_subscribes() -> None:
+    """A subscription that names no user is shown with the owner's name, in its status as well."""
+    queues = manager("DEFINE SUB(ONE) TOPICSTR('t') DEST(A)", "DEFINE SUB(TWO) TOPICSTR('t') DEST(A) SUBUSER('ann')")
+    for command in ("DISPLAY SUB(*) SUBUSER", "DISPLAY SBSTATUS(*) SUBUSER"):
+        (answer,) = queues.mqsc(command)
+        assert [owner_name(), "ann"] == [dict(one)["SUBUSER"] for one in answer.objects]
 
 
 def test_displayed() -> None:
