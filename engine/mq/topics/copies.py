@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from engine.descriptor import NO_ID, UNLIMITED, Descriptor
+from engine.descriptor import NO_ID, NO_TOKEN, UNLIMITED, Descriptor
 from engine.errors import MessageException
 from engine.mq.admission import (
     EIGHT_BYTES,
@@ -33,10 +33,11 @@ if TYPE_CHECKING:
     from engine.mq.topics.subscription import Subscription
 
 Moved = list[tuple["Queue", Stored]]
-Shape = tuple[str, str, str]  # of a message: its policy of protection, its form, the subscriber's own data
+Shape = tuple[str, str, str, str]  # of a message: its policy of protection, its form, the subscriber's data and user
 Formed = tuple[Descriptor, bytes]
-_AS_PUBLISHED: Final = ("", "NONE", "")
 _BROKER: Final = 26  # MQAT_BROKER
+_DATAGRAM: Final = 8
+_IDENTITY: Final = slice(14, 17)  # of a descriptor: the user, accounting token and identity data
 _LEFT_TO_THE_TOPIC: Final = (0, 1)
 _OF_COMMANDS: Final = frozenset({"psc", "pscr", "mqps"})
 _TOLD: Final = {"mqps.Pti": "psc.PubTime", "mqps.Seq": "psc.SeqNum"}  # by the publisher, as commands name it
@@ -46,7 +47,8 @@ class Copy:
     """The properties that the copies for one subscription have of their own."""
 
     __slots__ = (
-        *("correl_id", "default_priority", "hears", "last", "longest", "longest_expiry", "persistence", "policy"),
+        *("correl_id", "default_priority", "hears", "identity", "last", "longest", "longest_expiry", "persistence"),
+        "policy",
         *("priority", "queue", "rank", "refused", "sent", "shape", "subscription"),
     )
 
@@ -57,6 +59,7 @@ class Copy:
         refused: MessageException | None,
         policy: Policy | None = None,
         *,
+        user: str = "",
         hears: bool = True,
     ) -> None:
         self.subscription = subscription
@@ -79,9 +82,8 @@ class Copy:
         if not subscription.durable and subscription.values["DESTCLAS"] == "MANAGED":
             self.persistence = 0  # its queue ends with it, and is not in the store
         own = str(subscription.values["USERDATA"]) if subscription.form != "NONE" else ""
-        self.shape: Shape = ("" if policy is None else policy.name, subscription.form, own)
-        if self.shape == _AS_PUBLISHED:
-            self.shape = _AS_PUBLISHED  # the same object, by which it is known
+        self.identity = (user, NO_TOKEN, "")  # the subscriber's, as MQ has it
+        self.shape: Shape = ("" if policy is None else policy.name, subscription.form, own, user)
 
 
 class Publication(NamedTuple):
@@ -100,6 +102,10 @@ class Publication(NamedTuple):
         if form == "NONE":
             return self.descriptor, self.body
         leaves, descriptor, body = opened(self.descriptor, self.body)
+        if form == "RFH2":  # of queued publish/subscribe, where a reply to the publisher is the queue manager's
+            descriptor = descriptor._replace(
+                msg_type=_DATAGRAM, reply_to_q="", reply_to_q_mgr=self.descriptor.put_appl_name
+            )
         told = {name: value for name, value in leaves if name in _TOLD}
         folders = folder_texts(self._said(form, user_data, told))
         kept = (text for name, text in folders_of(self.descriptor, self.body) if name not in _OF_COMMANDS)
@@ -193,19 +199,21 @@ def admitted(
     new, numbers, expires = tuple.__new__, manager.admission.numbers, publication.expires
     prefix, start = numbers.prefix, numbers.start
     own, body = publication.descriptor, publication.body
-    shape, fields, length = _AS_PUBLISHED, list(own), len(body)
+    shape: Shape | None = None
+    fields, length = list[Any](), 0
     sealed = _sealed(manager, copies, publication) if copies and copies[-1].policy is not None else {}
     with manager.lock:
         for copy in copies:
             number += 1
             queue = copy.queue
-            if copy.shape is not shape:  # those of a shape stand together, so that this is seldom so
-                shaped = sealed.get(copy.shape) or publication.shaped(*copy.shape[1:])
+            if copy.shape is not shape:  # those of a shape stand together, so that this is seldom so behind the first
+                shaped = sealed.get(copy.shape) or publication.shaped(*copy.shape[1:3])
                 if isinstance(shaped, MessageException):
                     failed.append((copy, shaped))
                     continue
                 shape, (own, body) = copy.shape, shaped
                 fields, length = list(own), len(body)
+                fields[_IDENTITY] = copy.identity
             if queue is None or length > copy.longest or queue.depth + queue.reserved >= queue.most:
                 failed.append((copy, _refused(copy, length)))
                 continue
@@ -242,8 +250,11 @@ def _sealed(
 
 def formed(manager: QueueManager, copy: Copy, publication: Publication) -> Formed:
     """Returns descriptor and body of a copy in the form of its subscription, sealed where its queue has a policy."""
-    own = publication.shaped(*copy.shape[1:])
-    return own if copy.policy is None else manager.protection.published(copy.policy, *own)
+    descriptor, body = publication.shaped(*copy.shape[1:3])
+    fields = list(descriptor)
+    fields[_IDENTITY] = copy.identity
+    own = tuple.__new__(Descriptor, fields)
+    return (own, body) if copy.policy is None else manager.protection.published(copy.policy, own, body)
 
 
 def _limited(manager: QueueManager, copy: Copy, stored: Stored) -> Stored:

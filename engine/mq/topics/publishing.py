@@ -216,11 +216,13 @@ class Topics:
 
     def _copy(self, subscription: Subscription, topic: str) -> Copy:
         hears = self.objects.settings(subscription.topic).hears
+        user = str(subscription.values["SUBUSER"]) or self.objects.owner
         try:
             policy = self._manager.policies["PUT"].get(subscription.queue)
-            made = Copy(subscription, self._manager.target(subscription.queue), None, policy, hears=hears)
+            target = self._manager.target(subscription.queue)
+            made = Copy(subscription, target, None, policy, user=user, hears=hears)
         except MessageException as refused:
-            return Copy(subscription, None, refused, hears=hears)
+            return Copy(subscription, None, refused, user=user, hears=hears)
         if not self._manager.security.subscribes(str(subscription.values["SUBUSER"]), topic, PERSIST):
             made.persistence = 0
         return made

@@ -50,6 +50,25 @@ def test_copies() -> None:
     )
 
 
+def test_context() -> None:
+    """A copy has its subscription's user, the queue manager's origin, and nothing of the publisher's identity."""
+    queues = manager(
+        "DEFINE SUB(ONE) TOPICSTR('n') DEST(A)",
+        "DEFINE SUB(TWO) TOPICSTR('n') DEST(B) SUBUSER('ann') PSPROP(MSGPROP)",
+        "DEFINE SUB(THREE) TOPICSTR('n') DEST(C) SUBUSER('ann') PSPROP(RFH2)",
+    )
+    given = Descriptor(
+        msg_type=1, reply_to_q="R", user_identifier="bob", accounting_token=b"t" * 32, appl_identity_data="who"
+    )
+    queues.publish("n", given, b"x")
+    asked = (1, "R", "")
+    for name, user, replies in (("A", owner_name(), asked), ("B", "ann", asked), ("C", "ann", (8, "", "QM1"))):
+        (found,) = queues.browse(name)
+        told = found.descriptor
+        assert (user, bytes(32), "", 26, "QM1") == (*told[14:17], *told[17:19])
+        assert replies == (told.msg_type, told.reply_to_q, told.reply_to_q_mgr)
+
+
 def test_units() -> None:
     """A publication is seen with the commit of its unit, on all queues, and not at all when that is backed out."""
     queues = manager("DEFINE SUB(ONE) TOPICSTR(T) DEST(A)", "DEFINE SUB(TWO) TOPICSTR(T) DEST(B)")
