@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.descriptor import Descriptor
+from engine.flow.command_answers import RFH_DUPLICATE_PARM, RFH_PARM_ERROR, RFH_PARM_MISSING, TOPIC_ERROR, RefusedError
 from engine.mq.properties import folders_of, opened
-from engine.mq.topics.answers import RFH_DUPLICATE_PARM, RFH_PARM_ERROR, RFH_PARM_MISSING, TOPIC_ERROR, RefusedError
 
 _FOLDER: Final = "psc."
 _NONE: Final = frozenset({"None"})

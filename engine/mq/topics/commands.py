@@ -6,10 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from engine.errors import MessageException
-from engine.message.topics import LOCAL, address
-from engine.mq.properties import folder_texts, with_folders
-from engine.mq.security.authorities import PUB
-from engine.mq.topics.answers import (
+from engine.flow.command_answers import (
     DEL_OPTIONS_ERROR,
     NOT_AUTHORIZED,
     PUB_OPTIONS_ERROR,
@@ -18,6 +15,9 @@ from engine.mq.topics.answers import (
     RefusedError,
     answered_reason,
 )
+from engine.message.topics import LOCAL, address
+from engine.mq.properties import folder_texts, with_folders
+from engine.mq.security.authorities import PUB
 from engine.mq.topics.registering import Subscriber, deregister, for_each, register, update
 from engine.mq.topics.retained import retained_fitting
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from engine.mq.topics.answers import (
+from engine.flow.command_answers import (
     ALREADY_JOINED,
     SUB_IDENTITY_ERROR,
     SUBSCRIPTION_IN_USE,

@@ -15,8 +15,8 @@ from engine.mq.topics.asking import asked
 from engine.mq.topics.commands import carry_out
 
 if TYPE_CHECKING:
+    from engine.flow.command_answers import Answered
     from engine.mq.manager import QueueManager
-    from engine.mq.topics.answers import Answered
     from engine.mq.topics.asking import Asked
     from engine.mq.unit import Work
     from engine.work import Arrival

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import NO_ID
 from engine.errors import MessageException
-from engine.mq.security.authorities import SUB
-from engine.mq.security.rights import base_of
-from engine.mq.topics.answers import (
+from engine.flow.command_answers import (
     CORREL_ID_ERROR,
     DUPLICATE_SUBSCRIPTION,
     NO_RETAINED_MSG,
@@ -30,6 +28,8 @@ from engine.mq.topics.answers import (
     RefusedError,
     answered_reason,
 )
+from engine.mq.security.authorities import SUB
+from engine.mq.security.rights import base_of
 from engine.mq.topics.identities import (
     ATTRIBUTE,
     check_alone,
