@@ -1,0 +1,111 @@
+"""Subscriptions and topics as commands define, alter, replace, display and refuse them."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.descriptor import Descriptor
+from engine.errors import MessageException
+from engine.mq.addresses import owner_name
+from tests.engine.mq.test_publishing import bodies, manager
+
+REFUSED = (
+    ("DEFINE SUB(ONE) TOPICSTR(T)", "2085"),
+    ("DEFINE SUB(ONE) DEST(A)", "2425"),
+    ("DEFINE SUB(ONE) TOPICSTR(T) DEST(NONE)", "2085"),
+    ("DEFINE SUB(ONE) TOPICSTR(T) TOPICOBJ(NONE) DEST(A)", "2085"),
+    ("DEFINE SUB(ONE) TOPICSTR(T) DEST(A) SELECTOR('a = ')", "2459"),
+    ("DEFINE SUB(ONE) TOPICSTR(T) DEST(A) DESTCORL('xyz')", "2207"),
+    ("DEFINE SUB(ONE) TOPICSTR('a%b') WSCHEMA(CHAR) DEST(A)", "2425"),
+    ("DEFINE SUB(THERE) TOPICSTR(T) DEST(A)", "2100"),
+    ("ALTER SUB(THERE) TOPICSTR('other')", "2510"),
+    ("DEFINE SUB(THERE) TOPICSTR('other') DEST(A) REPLACE", "2510"),
+    ("ALTER SUB(THERE) TOPICOBJ(THERE)", "2510"),
+    ("ALTER SUB(THERE) WSCHEMA(CHAR)", "2510"),
+    ("ALTER SUB(THERE) SUBPOINT('p')", "2510"),
+    ("ALTER SUB(THERE) DESTCLAS(MANAGED)", "2533"),
+    ("ALTER SUB(OWN) DEST(A)", "2533"),
+    ("DEFINE SUB(OWN) TOPICSTR('t') DEST(A) REPLACE", "2533"),
+    ("ALTER TOPIC(THERE) TOPICSTR('other')", "3213"),
+    ("ALTER SUB(NONE) DEST(A)", "2085"),
+    ("DELETE SUB(NONE)", "2085"),
+    ("DELETE TOPIC(NONE)", "2085"),
+    ("DELETE TOPIC(SYSTEM.BASE.TOPIC)", "2042"),
+    ("DEFINE TOPIC(N)", "2425"),
+    ("DEFINE TOPIC(N) TOPICSTR('a/#')", "2425"),
+    ("DEFINE TOPIC(N) TOPICSTR('there')", "2100"),
+    ("CLEAR TOPICSTR('a')", "CLRTYPE(RETAINED)"),
+    ("DEFINE SUB(ONE) TOPICSTR('t') DESTCLAS(MANAGED) SELECTOR('a = ')", "2459"),
+    ("DISPLAY TPSTATUS('t') TYPE(QUEUE)", "TYPE takes TOPIC, SUB or PUB"),
+    ("DISPLAY TPSTATUS('t') TYPE(SUB) NUMPUBS", "no attribute NUMPUBS"),
+    ("DISPLAY SBSTATUS(NONE)", "2085"),
+    ("DISPLAY SBSTATUS(*) DURABLE(MAYBE)", "DURABLE takes ALL, NO, YES"),
+    ("DISPLAY PUBSUB TYPE(REMOTE)", "TYPE takes ALL, CHILD, LOCAL, PARENT"),
+)
+
+
+@pytest.mark.parametrize(("command", "text"), REFUSED)
+def test_refused(command: str, text: str) -> None:
+    """What cannot be subscribed to, or is there already, is refused with MQ's reason and changes nothing."""
+    queues = manager(
+        "DEFINE SUB(THERE) TOPICSTR('t') DEST(A)",
+        "DEFINE SUB(OWN) TOPICSTR('t') DESTCLAS(MANAGED)",
+        "DEFINE TOPIC(THERE) TOPICSTR('there')",
+    )
+    before = queues.display("SUB", "*"), queues.display("TOPIC", "*"), queues.names()
+    answer = queues.mqsc(command)[0]
+    assert (True, True) == (answer.failed, text in answer.text), answer
+    assert before == (queues.display("SUB", "*"), queues.display("TOPIC", "*"), queues.names())
+
+
+def test_altered() -> None:
+    """A subscription that is altered, replaced or deleted takes what it then asks for."""
+    queues = manager("DEFINE SUB('one') TOPICSTR('t') DEST(A)")
+    for number, command in enumerate(
+        ("ALTER SUB('one') DEST(B)", "DEF SUB('one') REPLACE DEST(C) TOPICSTR('t')", "DELETE SUB(one)")
+    ):
+        queues.publish("t", Descriptor(), str(number).encode())
+        assert not queues.mqsc(command)[0].failed
+    queues.publish("t", Descriptor(), b"3")
+    assert [[b"0"], [b"1"], [b"2"]] == bodies(queues, "A", "B", "C")
+
+
+def test_replaced() -> None:
+    """What REPLACE does not name has its default again, but for topic, queue and user; nothing ends to be durable."""
+    queues = manager(
+        "DEFINE SUB(ONE) TOPICSTR('t*') WSCHEMA(CHAR) DEST(A) PUBPRTY(3) SUBUSER('ann')",
+        "DEFINE SUB(OWN) TOPICSTR('t') DESTCLAS(MANAGED) USERDATA('x')",
+        "DEFINE TOPIC(N) TOPICSTR('n') DESCR('news') PUB(DISABLED)",
+    )
+    commands = "DEFINE SUB(ONE) REPLACE\nDEFINE SUB(OWN) TOPICSTR('t') REPLACE\nDEFINE TOPIC(N) PMSGDLV(ALL) REPLACE"
+    assert not any(answer.failed for answer in queues.mqsc(commands))
+    one, own, topic = queues.display("SUB", "ONE")[0], queues.display("SUB", "OWN")[0], queues.display("TOPIC", "N")[0]
+    assert ("t*", "CHAR", "A", "ASPUB", "ann") == tuple(
+        one[word] for word in ("TOPICSTR", "WSCHEMA", "DEST", "PUBPRTY", "SUBUSER")
+    )
+    assert ("MANAGED", "") == (own["DESTCLAS"], own["USERDATA"])
+    assert ("n", "", "ASPARENT", "ALL") == tuple(topic[word] for word in ("TOPICSTR", "DESCR", "PUB", "PMSGDLV"))
+    queues.define("SUB", "ONE", {"DURABLE": "YES"}, replace=True)
+    with pytest.raises(MessageException) as caught:
+        queues.define("SUB", "ONE", {"DURABLE": "NO"}, replace=True)
+    assert 2509 == caught.value.reason
+
+
+def test_the_owner_subscribes() -> None:
+    """A subscription that names no user is shown with the owner's name, in its status as well."""
+    queues = manager("DEFINE SUB(ONE) TOPICSTR('t') DEST(A)", "DEFINE SUB(TWO) TOPICSTR('t') DEST(A) SUBUSER('ann')")
+    for command in ("DISPLAY SUB(*) SUBUSER", "DISPLAY SBSTATUS(*) SUBUSER"):
+        (answer,) = queues.mqsc(command)
+        assert [owner_name(), "ann"] == [dict(one)["SUBUSER"] for one in answer.objects]
+
+
+def test_displayed() -> None:
+    """Topics and subscriptions are displayed with their attributes."""
+    queues = manager("DEFINE TOPIC(N) TOPICSTR('n') DESCR('news')", "DEFINE SUB(ONE) TOPICSTR('n/#') DEST(A)")
+    topic, sub = queues.mqsc("DISPLAY TOPIC(N) TOPICSTR\nDISPLAY SUB(*) TOPICSTR DEST DURABLE")
+    assert (
+        "AMQ8633I: Display topic details.\n   TOPIC(N)                                TYPE(LOCAL)\n   TOPICSTR(n)"
+        == str(topic)
+    )
+    assert "SUB(ONE)                                TOPICSTR(n/#)" in str(sub)
+    assert "DEST(A)                                 DURABLE(YES)" in str(sub)
