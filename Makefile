@@ -12,7 +12,8 @@ QUEUE_DEMO := out/queue-demo
 SPARK_DEMO := out/spark-demo
 PYTHONS := python3.13 python3.12 python3.11 python3
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable
-# Commands start in half the time where Python finds itself compiled, also where it is told to write no such files.
+# Commands start in half the time where Python finds itself compiled, also where it is told to write no such files. The
+# tests start hundreds of them, so what has changed since the installation is compiled again.
 COMPILE = $(VENV)/bin/python -m compileall -q engine esql flows nodes parsers spark_exec
 
 .DEFAULT_GOAL := help
@@ -44,6 +45,7 @@ spark-demo: $(VENV)/.spark ## carry 10,000 messages through sample flows on Spar
 
 .PHONY: test
 test: $(VENV)/.dev ## run the tests, but for those marked slow
+	@$(COMPILE)
 	@$(VENV)/bin/python -m pytest -m "not slow" $(ARGS)
 
 .PHONY: test-slow
