@@ -12,7 +12,7 @@ from weakref import ref
 
 from engine.descriptor import LAST_MSG_IN_GROUP
 from engine.mq.memory import Memory
-from engine.mq.queue_counts import EACH, Counts
+from engine.mq.queue_counts import Counts
 from engine.mq.queue_handle import GROUPED, SCANS, Handle
 from engine.mq.queued_message import Line, Stored, first_of, has_ids, has_too_many, index, keys_of, swept
 from engine.mq.scans import Scan
@@ -67,7 +67,7 @@ class Queue:
         counts = self.counts
         if self.depth > counts.high:  # noqa: PLR1730 - a call of max takes longer
             counts.high = self.depth
-        if counts.is_watched and (self.arrivals <= counts.all_until or not self.arrivals & EACH):
+        if self.arrivals >= counts.next_timed:
             counts.note_arrival(stored, self)
         if not self.backings:
             self.hold(stored)
@@ -119,11 +119,12 @@ class Queue:
             stored = self._found(wanted, keys) if (keys := keys_of(wanted)) else self._next()
         else:
             stored = self._chosen(wanted, handle)
+        if stored is None:
+            return None
         counts = self.counts
-        is_noted = counts.is_watched and (counts.came or self.depth < counts.low)
-        if stored is not None and (is_noted or (wanted is not None and wanted.browse)):
+        if self.depth < counts.noted_below or (wanted is not None and wanted.browse):
             counts.note_taken(stored, wanted, self)
-        elif stored is not None:
+        else:
             persistence = stored.descriptor.persistence
             counts.gets[persistence] += 1
             counts.get_bytes[persistence] += len(stored.body)

@@ -15,9 +15,10 @@ _NUMBERS: Final = (
     *("puts_failed", "gets_failed", "browses_failed", "not_queued", "expired", "purged"),
     *("streamed", "stream_failed"),
 )
-EACH: Final = 63  # one in so many messages and one is measured
+_EACH: Final = 63  # one in so many messages and one is measured
 _ALL_TIMED: Final = 16  # and all of the first that come in an interval
 _MOST_TIMED: Final = 1_000
+_NEVER: Final = 1 << 62  # more than any number of arrivals, or any depth
 
 _pairs: Final = attrgetter(*_PAIRS)
 _numbers: Final = attrgetter(*_NUMBERS)
@@ -32,7 +33,7 @@ class Counts:
     The time that messages stay is measured on the first that come in an interval, then on one in sixty-four.
     """
 
-    __slots__ = (*_PAIRS, *_NUMBERS, "all_until", "came", "high", "is_watched", "low")
+    __slots__ = (*_PAIRS, *_NUMBERS, "came", "high", "is_watched", "low", "next_timed", "noted_below", "_all_until")
 
     def __init__(self) -> None:
         self.puts = [0, 0]
@@ -53,14 +54,19 @@ class Counts:
         self.stream_failed = 0  # messages of which no copy was made
         self.high = 0  # depth since the last interval began
         self.low = 0
-        self.all_until = 0  # the last of the arrivals that are all measured
         self.is_watched = False  # an interval runs
         self.came: dict[int, float] = {}  # messages that are measured, by order
+        self.next_timed = _NEVER  # the number of the arrival that is measured next
+        self.noted_below = -1  # the depth below which a get is noted: any, while messages are measured
+        self._all_until = 0  # the last of the arrivals that are all measured
 
     def note_arrival(self, stored: Stored, queue: Queue) -> None:
         """Begin to measure how long a message stays."""
+        arrivals = queue.arrivals
+        self.next_timed = arrivals + 1 if arrivals < self._all_until else (arrivals | _EACH) + 1
         if len(self.came) < _MOST_TIMED and not stored.descriptor.backout_count:
             self.came[stored.order] = queue.now()
+            self.noted_below = _NEVER
 
     def note_taken(self, stored: Stored, selection: Selection | None, queue: Queue) -> None:
         """Count a message that was got or browsed."""
@@ -76,6 +82,8 @@ class Counts:
         if self.came and stored.order in self.came:
             self.times[persistence] += max(0, int((queue.now() - self.came.pop(stored.order)) * 1e6))
             self.timed[persistence] += 1
+        if not self.came:
+            self.noted_below = self.low if self.is_watched else -1
 
     def note_nothing(self, selection: Selection | None) -> None:
         """Count a get or a browse that found nothing."""
@@ -102,10 +110,12 @@ class Counts:
     def begin(self, queue: Queue, *, watched: bool) -> Seen:
         """Begin an interval of a queue, and return the counts at its beginning."""
         self.high = self.low = queue.depth
-        self.all_until = queue.arrivals + _ALL_TIMED if watched else 0
+        self._all_until = queue.arrivals + _ALL_TIMED
+        self.next_timed = queue.arrivals + 1 if watched else _NEVER
         self.is_watched = watched
         if not watched:
             self.came = {}
+        self.noted_below = _NEVER if self.came else self.low if watched else -1
         return self.seen()
 
 
