@@ -155,12 +155,15 @@ class Broker:
             channel.send({"do": "commit"})
             _expect(channel)
 
-    def stop(self) -> bool:
-        """Stop the broker, and wait until it has; returns False where it does not run."""
+    def stop(self, *, at_once: bool = False) -> bool:
+        """Stop the broker, and wait until it has; returns False where it does not run.
+
+        `at_once` has messages in hand backed out, rather than finished.
+        """
         if not self.runs:
             return False
         with self.session() as channel:
-            channel.send({"do": "stop"})
+            channel.send({"do": "stop", "atOnce": at_once})
             _expect(channel)
         until = time.monotonic() + self.repository.load().settings.stop_limit + 15
         while self.runs:
@@ -228,7 +231,14 @@ def broker_of(name: str) -> Broker:
     return Broker(folder, opened(known["repository"], known["name"]))
 
 
-def create(path: Path, *, name: str = "", queue_manager: str = "", own: tuple[OwnNodes, ...] = ()) -> Broker:
+def create(
+    path: Path,
+    *,
+    name: str = "",
+    queue_manager: str = "",
+    own: tuple[OwnNodes, ...] = (),
+    archive_minutes: float = 0,
+) -> Broker:
     """Make a broker in a folder, of the broker.yaml in it if there is one: all of it, or nothing."""
     path = path.absolute()
     folder = Folder(path)
@@ -237,8 +247,12 @@ def create(path: Path, *, name: str = "", queue_manager: str = "", own: tuple[Ow
     definition = definition_of(str(folder.file)) if folder.file.is_file() else Definition(broker=path.name)
     if definition is None:
         raise ConfigurationException(f"{folder.file} is no broker file: it begins with `broker: NAME`")
+    minutes = archive_minutes or definition.settings.archive_interval
     definition = replace(
-        definition, broker=name or definition.broker, queue_manager=queue_manager or definition.queue_manager
+        definition,
+        broker=name or definition.broker,
+        queue_manager=queue_manager or definition.queue_manager,
+        settings=replace(definition.settings, archive_interval=minutes),
     )
     killed = _undo_killed(folder)
     there = {entry.name for entry in path.iterdir()} if path.is_dir() else None

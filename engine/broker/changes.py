@@ -158,7 +158,8 @@ def check_group(state: BrokerState, group: str) -> None:
     """Raises a ConfigurationException where a group is named that the broker does not have."""
     if group and state.group(group) is None:
         names = [own.name for own in state.groups]
-        raise ConfigurationException(f"{state.name} has no execution group {group}{did_you_mean(group, names)}")
+        text = f"{state.name} has no execution group {group}{did_you_mean(group, names)}"
+        raise ConfigurationException(text, number=NOT_THERE)
 
 
 def uses_of(state: BrokerState, flow: str, group: str = "") -> list[tuple[GroupState, DeployedUse]]:
@@ -168,4 +169,4 @@ def uses_of(state: BrokerState, flow: str, group: str = "") -> list[tuple[GroupS
     check_group(state, group)
     names = [use.name for own in state.groups for use in own.flows if group in {"", own.name}]
     where = f"the group {group} of {state.name}" if group else state.name
-    raise ConfigurationException(f"there is no flow {flow} in {where}{did_you_mean(flow, names)}")
+    raise ConfigurationException(f"there is no flow {flow} in {where}{did_you_mean(flow, names)}", number=NOT_THERE)

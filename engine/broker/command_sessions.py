@@ -61,9 +61,10 @@ class Sessions:
         if what == "status":
             client.send({"status": self._supervisor.status()})
         elif what == "stop":
-            self._supervisor.log.tell(f"{_user_of(client)} stops the broker")
+            at_once = bool(message.get("atOnce"))
+            self._supervisor.log.tell(f"{_user_of(client)} stops the broker{' at once' if at_once else ''}")
             client.send({"ok": True})
-            self._supervisor.stop()
+            self._supervisor.stop(at_once=at_once)
         elif what == "prepare":
             self._prepare(client, Plan.of_data(message["plan"]))
         elif what == "commit" and self._deployment is not None and self._deployment.client is client:

@@ -29,16 +29,17 @@ def home() -> Path:
     return Path(own) if own else Path(data) / "penstock"
 
 
-def place_of(broker: str) -> Path:
+def place_of(broker: str, *, is_new: bool = False) -> Path:
     """Returns the folder that a broker's name or folder stands for.
 
-    A text with a slash in it, or one that a folder here has as its name, is a folder; else it is a name below
-    PENSTOCK_HOME.
+    A text with a slash in it is a folder, and so is the name of a broker's folder that is here, or of one that is to
+    be made a broker's (`is_new`); else it is a name below PENSTOCK_HOME.
     """
     if not broker:
         raise ConfigurationException("no broker is named: give a folder, or a name below PENSTOCK_HOME", number=8010)
-    if os.sep in broker or broker in {".", ".."} or Path(broker).is_dir():
-        return Path(os.path.abspath(broker))
+    here = Path(os.path.abspath(broker))
+    if os.sep in broker or broker in {".", ".."} or is_new or Folder(here).is_created:
+        return here
     if not _NAME.fullmatch(broker):
         text = f"{broker!r:.60} is no name of a broker: it has letters, digits and . _ % -"
         raise ConfigurationException(text, number=INVALID_NAME)
@@ -152,8 +153,9 @@ def found(broker: str) -> Folder:
     """Returns the folder of a broker that exists; raises where there is none."""
     folder = Folder(place_of(broker))
     if not folder.is_created:
-        text = f"there is no broker {broker}: {folder.path} is none; make one with penstock broker create {broker}"
-        raise ConfigurationException(text, number=UNKNOWN)
+        other = f", nor is {here}" if (here := Path(broker).absolute()).is_dir() and here != folder.path else ""
+        text = f"there is no broker {broker}: {folder.path} is none{other}"
+        raise ConfigurationException(f"{text}; make one with penstock broker create {broker}", number=UNKNOWN)
     return folder
 
 

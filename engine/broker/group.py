@@ -81,6 +81,7 @@ class Group:
                 "prepare": self._prepare,
                 "commit": self._commit,
                 "abort": self._abort,
+                "kill": self._end_at_once,
             }[message["do"]]
             act(message)
         if not self._channel.is_open:
@@ -273,6 +274,12 @@ class Group:
 
     def _say(self, text: str) -> None:
         self._channel.send({"say": text})
+
+    def _end_at_once(self, _: dict[str, Any]) -> None:
+        """End without waiting for workers, whose queue manager backs out what they have in hand."""
+        self._stop()
+        for staffed in self._leaving:
+            self._kill(staffed)
 
     def _stop(self) -> None:
         """End in order: workers finish what they have in hand."""

@@ -255,8 +255,14 @@ class Supervisor:
 
     # The end.
 
-    def stop(self) -> None:
-        """Stop in order: the groups first, then the link to a collective, then the queue manager."""
+    def stop(self, *, at_once: bool = False) -> None:
+        """Stop in order: the groups first, then the link to a collective, then the queue manager.
+
+        `at_once` has groups kill their workers, also where they are about to end.
+        """
+        for kept in self.groups.values():
+            if at_once and kept.child is not None:
+                kept.child.channel.send({"do": "kill"})
         if self._ending:
             return
         self._ending = True

@@ -75,7 +75,7 @@ def create(
     from engine.broker.folder import place_of
     from flows.files import own_nodes
 
-    made = make(place_of(name), queue_manager=queue_manager, own=own_nodes(nodes or ()))
+    made = make(place_of(name, is_new=Path(name).is_dir()), queue_manager=queue_manager, own=own_nodes(nodes or ()))
     state = made.repository.load()
     count = sum(len(group.flows) for group in state.groups)
     said = f"broker {state.name} in {made.folder.path}: {count} flows in {len(state.groups)} execution groups"
@@ -110,7 +110,13 @@ def start(
 
 
 @broker.command()
-def stop(name: BrokerName, as_json: Json = False) -> None:
+def stop(
+    name: BrokerName,
+    at_once: Annotated[
+        bool, typer.Option("--at-once", help="Give messages in hand no time: they are backed out, and come again.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Stop a broker; messages in hand are finished, or backed out.
 
     Example: penstock broker stop shop
@@ -119,7 +125,7 @@ def stop(name: BrokerName, as_json: Json = False) -> None:
 
     found = broker_of(name)
     found.load("operate")
-    if not found.stop():
+    if not found.stop(at_once=at_once):
         raise ConfigurationException(f"the broker in {found.folder.path} does not run", number=8019)
     show({"stopped": True}, [f"the broker in {found.folder.path} has stopped"], as_json=as_json)
 

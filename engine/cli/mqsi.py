@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NoReturn
@@ -13,7 +16,10 @@ DUPLICATE_FLAG: Final = 8003
 INVALID: Final = 8004
 MISSING: Final = 8005
 NO_COMPONENT: Final = 8010
+NOT_THERE: Final = 8013
 FAILED: Final = 8081
+LATE: Final = 2080
+_LONGEST: Final = 2_145_336_164  # seconds, the most that -w takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,48 +53,118 @@ class Misused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Absent:
+    """A flag of IBM's for something that brokers here do not have: the number and the text of its refusal."""
+
+    number: int
+    text: str
+
+
+_APPLICATION: Final = Absent(NOT_THERE, "there are no applications here, as flows are deployed by themselves")
+_LIBRARY: Final = Absent(NOT_THERE, "there are no libraries here, as flows are deployed with what they use")
+_ELSEWHERE: Final = Absent(INVALID, "a broker is reached by its name or its folder alone")
+_COMPONENT: Final = Absent(INVALID, "a broker has no components beside its execution groups")
+_SERVICE_TRACE: Final = Absent(INVALID, "there is no service trace, and no trace of commands")
+_PARTS: Final = {"k": _APPLICATION, "y": _LIBRARY}
+_CONNECTION: Final = dict.fromkeys("nipq", _ELSEWHERE)
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
-    """A program: the flags that have values, those that have none, and what it does."""
+    """A program: the flags that have values, those that have none, those of IBM's that are refused, and what it does.
+
+    `is_timed` says that -w is the number of seconds that it may take; `unused` are flags that it can do without.
+    """
 
     run: Callable[[Given], None]
     valued: str = ""
     bare: str = ""
+    absent: Mapping[str, Absent] = field(default_factory=dict)
+    is_timed: bool = False
+    unused: str = ""
     needs_component: bool = True
 
     def usage(self, name: str) -> str:
         """Returns how the program is called, and what it does."""
         component = "BROKER" if self.needs_component else "[BROKER]"
-        flags = [f"[-{flag} VALUE]" for flag in self.valued if flag not in self.bare]
+        flags = [f"[-{flag} VALUE]" for flag in self._valued if flag not in self.bare]
         flags += [f"[-{flag}]" for flag in self.bare]
         return f"usage: {' '.join((name, component, *flags))}\n\n{self.run.__doc__}"
 
+    @property
+    def _valued(self) -> str:
+        return self.valued + ("w" if self.is_timed else "")
+
     def read(self, arguments: list[str]) -> Given:
         """Returns what the arguments say; raises where they say what the program does not know."""
-        component, flags = "", {}
-        waiting = list(arguments)
+        component, flags = "", dict[str, str]()
+        waiting = deque(arguments)
         while waiting:
-            word = waiting.pop(0)
-            if not word.startswith("-") or len(word) < 2:
-                if component:
-                    raise Misused(INVALID, f"{word} is one argument too many")
+            word = waiting.popleft()
+            if word.startswith("-") and len(word) > 1:
+                self._take(word, waiting, flags)
+            elif component:
+                raise Misused(INVALID, f"{word} is one argument too many")
+            else:
                 component = word
-                continue
-            name, value = word.lstrip("-")[:1], word.lstrip("-")[1:]
-            if name not in self.valued + self.bare or (value and name not in self.valued):
-                raise Misused(UNKNOWN_FLAG, f"the flag {word} is unknown")
-            if name in flags:
-                raise Misused(DUPLICATE_FLAG, f"the flag -{name} is given twice")
-            takes = not value and name in self.valued and bool(waiting) and not _is_flag(waiting[0], self)
-            flags[name] = waiting.pop(0) if takes else value
-            if not flags[name] and name in self.valued and name not in self.bare:
-                raise Misused(MISSING, f"the flag -{name} needs a value")
         if self.needs_component and not component:
             raise Misused(NO_COMPONENT, "name the broker: a name, or a folder")
         return Given(component, flags)
 
+    def _take(self, word: str, waiting: deque[str], flags: dict[str, str]) -> None:
+        """Take the flags of a word: those without values may stand together, the last one may have a value."""
+        letters = word[1:]
+        while letters:
+            name, letters = letters[0], letters[1:]
+            self._check(name, word, flags)
+            if name not in self._valued or (name in self.bare and self._is_flag(f"-{letters}")):
+                flags[name] = ""
+                continue
+            takes = not letters and bool(waiting) and not self._is_flag(waiting[0])
+            flags[name], letters = waiting.popleft() if takes else letters, ""
+            if not flags[name] and name not in self.bare:
+                raise Misused(MISSING, f"the flag -{name} needs a value")
 
-def _is_flag(word: str, program: Program) -> bool:
-    return word.startswith("-") and word.lstrip("-")[:1] in program.valued + program.bare
+    def _check(self, name: str, word: str, flags: Mapping[str, str]) -> None:
+        if absent := self.absent.get(name):
+            raise Misused(absent.number, f"the flag -{name} cannot be used: {absent.text}")
+        if name not in self._valued + self.bare:
+            raise Misused(UNKNOWN_FLAG, f"the flag {word} is unknown")
+        if name in flags:
+            raise Misused(DUPLICATE_FLAG, f"the flag -{name} is given twice")
+
+    def _is_flag(self, word: str) -> bool:
+        return word.startswith("-") and word[1:2] in {*self._valued, *self.bare, *self.absent}
+
+    def carry_out(self, name: str, arguments: list[str]) -> None:
+        """Do what the arguments say."""
+        given = self.read(arguments)
+        if unused := [f"-{flag}" for flag in self.unused if given.has(flag)]:
+            text = "a broker here needs no users, passwords, data sources and trusted processes"
+            sys.stderr.write(f"{name}: {', '.join(unused)} not used: {text}\n")
+        if self.is_timed and given.has("w"):
+            with _limited(given.value("w")):
+                self.run(given)
+        else:
+            self.run(given)
+
+
+@contextmanager
+def _limited(seconds: str) -> Iterator[None]:
+    """Give up where what is done inside takes longer than a number of seconds."""
+    if not (seconds.isascii() and seconds.isdigit() and 1 <= int(seconds) <= _LONGEST):
+        raise Misused(INVALID, f"-w {seconds:.40} is no number of seconds from 1 to {_LONGEST}")
+
+    def late(*_: object) -> NoReturn:
+        text = "what was asked may count all the same: mqsilist says what runs"
+        raise Misused(LATE, f"the broker has not answered within {seconds} seconds; {text}")
+
+    signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, int(seconds))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def main() -> NoReturn:
@@ -119,7 +195,7 @@ def _run(name: str, arguments: list[str]) -> None:
     if {"-h", "--help"}.intersection(arguments):
         told(program.usage(name))
     else:
-        program.run(program.read(arguments))
+        program.carry_out(name, arguments)
         if name != "mqsistart":
             told("BIP8071I: Successful command completion.")
     sys.stdout.flush()
@@ -145,22 +221,35 @@ def programs() -> dict[str, Program]:
     """Returns the programs by name."""
     from engine.cli import mqsi_programs as own
 
+    created = {
+        "w": Absent(INVALID, "a broker's files are in its folder: name that folder instead of the broker"),
+        "s": Absent(INVALID, "there is no User Name Server, and security is what `rights` of broker.yaml says"),
+        **dict.fromkeys("gk", Absent(INVALID, "a deployment has a minute in any case")),
+        "l": Absent(INVALID, "nodes of your own are deployed with the flows that use them: penstock deploy --nodes"),
+        "P": Absent(INVALID, "there is no HTTP listener"),
+        **dict.fromkeys("br", Absent(INVALID, "there is no global cache")),
+    }
+    traced = {**_PARTS, "t": _SERVICE_TRACE, "b": _COMPONENT}
+    trace_size = Absent(INVALID, "a full trace is kept beside the new one, and its size is fixed")
+    trace_nodes = Absent(INVALID, "Trace nodes are always on")
     return {
-        "mqsicreatebroker": Program(own.create, "qiapnuswvgklPbrt"),
-        "mqsideletebroker": Program(own.delete, bare="wqn"),
-        "mqsicreateexecutiongroup": Program(own.create_group, "ewv"),
-        "mqsideleteexecutiongroup": Program(own.delete_group, "ewv"),
+        "mqsicreatebroker": Program(own.create, "qvianup", "t", created, unused="ianupt"),
+        "mqsideletebroker": Program(own.delete, bare="wq"),
+        "mqsicreateexecutiongroup": Program(own.create_group, "e", "", {"v": _SERVICE_TRACE}, is_timed=True),
+        "mqsideleteexecutiongroup": Program(own.delete_group, "e", "", {"v": _SERVICE_TRACE}, is_timed=True),
         "mqsistart": Program(own.start),
         "mqsistop": Program(own.stop, bare="iq"),
-        "mqsilist": Program(own.list_, "ekydw", "ra", needs_component=False),
-        "mqsideploy": Program(own.deploy, "eamdwkynipq", "m"),
-        "mqsichangeproperties": Program(own.change_properties, "eonvpkybw", "f"),
-        "mqsireportproperties": Program(own.report_properties, "eonkybw", "ar"),
-        "mqsichangeflowstats": Program(own.change_statistics, "efckyntbow", "asgjr"),
-        "mqsireportflowstats": Program(own.report_statistics, "efkyw", "asgj"),
-        "mqsistartmsgflow": Program(own.start_flows, "emkyw", "gj"),
-        "mqsistopmsgflow": Program(own.stop_flows, "emkyw", "gj"),
-        "mqsichangetrace": Program(own.change_trace, "eflckyw", "utrnb"),
-        "mqsireadlog": Program(own.read_log, "efokyw", "ut"),
+        "mqsilist": Program(own.list_, "ed", "ra", _PARTS, is_timed=True, needs_component=False),
+        "mqsideploy": Program(own.deploy, "eamd", "m", _PARTS | _CONNECTION, is_timed=True),
+        "mqsichangeproperties": Program(own.change_properties, "eonvp", "", _PARTS | {"b": _COMPONENT}, is_timed=True),
+        "mqsireportproperties": Program(own.report_properties, "eon", "ar", _PARTS | {"b": _COMPONENT}, is_timed=True),
+        "mqsichangeflowstats": Program(own.change_statistics, "efcntbo", "asgjr", _PARTS, is_timed=True),
+        "mqsireportflowstats": Program(own.report_statistics, "ef", "asgj", _PARTS, is_timed=True),
+        "mqsistartmsgflow": Program(own.start_flows, "em", "gj", _PARTS, is_timed=True),
+        "mqsistopmsgflow": Program(own.stop_flows, "em", "gj", _PARTS, is_timed=True),
+        "mqsichangetrace": Program(
+            own.change_trace, "efl", "ur", {**traced, "c": trace_size, "n": trace_nodes}, is_timed=True
+        ),
+        "mqsireadlog": Program(own.read_log, "efo", "uf", traced, is_timed=True),
         "mqsiformatlog": Program(own.format_log, "io", needs_component=False),
     }

@@ -14,19 +14,36 @@ if TYPE_CHECKING:
     from engine.broker.administration import Broker
     from engine.broker.changes import Planned
     from engine.broker.repository.repository import Change
-    from engine.broker.state import BrokerState, GroupState
+    from engine.broker.state import BrokerState, DeployedUse, GroupState
+
+_MINUTES: Final = range(10, 14_401)  # of an archive record, as IBM has them
+_OF_STATISTICS: Final = {
+    "c": ("active", "inactive"),
+    "n": ("none", "basic", "advanced"),
+    "b": ("none", "basic"),
+    "t": ("basic",),  # threads are always told
+    "o": ("xml", "json"),  # both are always published
+}
 
 
 def create(given: Given) -> None:
-    """Makes a broker with a queue manager and a repository of its own, whatever users and data sources are named."""
+    """Makes a broker with a queue manager (-q) and a repository of its own; -v: minutes of an archive record."""
     from engine.broker.administration import create as make
     from engine.broker.folder import place_of
 
-    make(place_of(given.component), name=Path(given.component).name, queue_manager=given.value("q"))
+    minutes = given.value("v")
+    if minutes and not (minutes.isascii() and minutes.isdigit() and int(minutes) in _MINUTES):
+        raise Misused(INVALID, f"-v {minutes:.40} is no number of minutes from {_MINUTES.start} to {_MINUTES.stop - 1}")
+    make(
+        place_of(given.component, is_new=Path(given.component, "broker.yaml").is_file()),
+        name=Path(given.component).name,
+        queue_manager=given.value("q"),
+        archive_minutes=int(minutes or 0),
+    )
 
 
 def delete(given: Given) -> None:
-    """Deletes a broker; -q deletes its queues with their messages too."""
+    """Deletes a broker with its files, -w or not; -q deletes its queues with their messages too."""
     from engine.broker.administration import broker_of
 
     broker_of(given.component).delete(purge=given.has("q"))
@@ -42,18 +59,18 @@ def start(given: Given) -> None:
 
 
 def stop(given: Given) -> None:
-    """Stops a broker."""
+    """Stops a broker with its queue manager, -q or not; -i gives messages in hand no time, and backs them out."""
     from engine.broker.administration import broker_of
     from engine.errors import ConfigurationException
 
     broker = broker_of(given.component)
     broker.load("operate")
-    if not broker.stop():
+    if not broker.stop(at_once=given.has("i")):
         raise ConfigurationException(f"the broker {given.component} does not run", number=8019)
 
 
 def list_(given: Given) -> None:
-    """Lists all brokers, the groups of one, or the flows of a group; -r and -d 2 say more."""
+    """Lists all brokers (-a), the groups of one, or the flows of a group; -r and -d 2 say more."""
     from engine.broker.administration import broker_of
     from engine.broker.folder import known
     from engine.broker.overview import standstills
@@ -62,6 +79,8 @@ def list_(given: Given) -> None:
         for folder in known():
             _say_node(broker_of(str(folder.path)))
         return
+    if given.has("a"):
+        raise Misused(INVALID, f"-a lists all brokers: leave it out, or {given.component}")
     if given.value("d") not in {"", "0", "1", "2"}:
         raise Misused(INVALID, f"-d {given.value('d')} is no level of detail: 0, 1 or 2")
     broker = broker_of(given.component)
@@ -159,34 +178,23 @@ def deploy(given: Given) -> None:
     told(f"BIP1092I: The deployment to '{group}' was successful.")
 
 
-_OF_STATISTICS: Final = {
-    "c": ("active", "inactive"),
-    "n": ("none", "basic", "advanced"),
-    "b": ("none", "basic"),
-    "t": ("basic",),  # threads are always told
-    "o": ("xml", "json"),  # both are always published
-}
-
-if TYPE_CHECKING:
-    from engine.broker.changes import Planned
-    from engine.broker.repository.repository import Change
-    from engine.broker.state import DeployedUse, GroupState
-
-
 def change_properties(given: Given) -> None:
-    """Changes properties: -o names the flow, -n and -v properties and values, several behind commas."""
+    """Changes properties: -o names the flow, -n and -v (or the file -p) properties and values, behind commas."""
     from engine.broker.administration import broker_of
     from engine.broker.deployment import changed
     from engine.broker.repository.repository import Change
 
     flow, names = given.needed("o"), given.needed("n").split(",")
-    values = given.value("v").split(",") if len(names) > 1 else [given.value("v")]
+    if given.has("v") == given.has("p"):
+        raise Misused(MISSING, "one of the flags -v and -p must be given")
+    said = given.value("v") if given.has("v") else _content_of(given.value("p"))
+    values = said.split(",") if len(names) > 1 else [said]
     if len(names) != len(values):
-        raise Misused(INVALID, f"-n names {len(names)} properties, and -v gives {len(values)} values")
+        raise Misused(INVALID, f"-n names {len(names)} properties, for which there are {len(values)} values")
     broker, laid = broker_of(given.component), dict(zip(names, values, strict=True))
 
     def change(planned: Planned) -> Change:
-        return Change("change-properties", f"{flow}: {given.value('n')}={given.value('v')}")
+        return Change("change-properties", f"{flow}: {given.value('n')}={said}")
 
     def content(key: str) -> bytes:
         return broker.repository.contents([key])[key]
@@ -194,14 +202,25 @@ def change_properties(given: Given) -> None:
     broker.change(lambda state: changed(state, flow, given.value("e"), laid, content), change)
 
 
+def _content_of(file: str) -> str:
+    from engine.files.input_files import read_file
+
+    try:
+        return read_file(Path(file)).decode().removesuffix("\n")
+    except UnicodeDecodeError as error:
+        raise Misused(INVALID, f"{file} is not UTF-8") from error
+
+
 def report_properties(given: Given) -> None:
-    """Reports the properties of a flow, or those that -n names."""
+    """Reports the properties of a flow with those of its nodes (-a, -r), or those that -n names."""
     from engine.broker.administration import broker_of
     from engine.broker.changes import uses_of
     from engine.broker.property_report import report
 
     broker, flow = broker_of(given.component), given.needed("o")
     wanted = [name for name in given.value("n").split(",") if name]
+    if wanted and (given.has("a") or given.has("r")):
+        raise Misused(INVALID, "-n names properties, and -a and -r are for all of them: leave out all but one")
     for group, use in uses_of(broker.load("read"), flow, given.value("e")):
         said = report(group, use, broker.repository.contents([use.content])[use.content])
         if unknown := [name for name in wanted if name not in said["properties"]]:
@@ -284,8 +303,10 @@ def stop_flows(given: Given) -> None:
 
 
 def _flows(given: Given) -> list[str]:
-    if not (given.has("e") or given.has("g")):
+    if given.has("e") == given.has("g"):
         raise Misused(MISSING, "one of the flags -e and -g must be given")
+    if given.has("m") and given.has("j"):
+        raise Misused(INVALID, "-m names a flow, and -j is for all of them: leave out one of the two")
     return [given.value("m")] if given.value("m") else []
 
 
@@ -307,7 +328,10 @@ def change_trace(given: Given) -> None:
 
 
 def read_log(given: Given) -> None:
-    """Writes the user trace to standard output as text, or to the file of -o as XML for mqsiformatlog."""
+    """Writes the user trace (-u) to standard output as text, or to the file of -o as XML for mqsiformatlog.
+
+    -f names a flow; without a flow it has the trace read from its file, as it always is.
+    """
     from engine.broker.administration import broker_of
     from engine.broker.tracing import trace_lines
     from engine.files.output_files import write_file
@@ -345,9 +369,10 @@ def format_log(given: Given) -> None:
 
 def _uses(component: str, flows: list[str], group: str) -> Iterator[tuple[GroupState, DeployedUse]]:
     from engine.broker.administration import broker_of
-    from engine.broker.changes import uses_of
+    from engine.broker.changes import check_group, uses_of
 
     state = broker_of(component).load("read")
+    check_group(state, group)
     named = flows or [use.name for own in state.groups for use in own.flows if group in {"", own.name}]
     for flow in dict.fromkeys(named):
         yield from uses_of(state, flow, group)

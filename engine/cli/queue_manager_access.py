@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 PATIENCE: Final = 5.0  # seconds that a command waits for a folder that another process has
 _PAUSE: Final = 0.02
+_QUEUE_MANAGER: Final = "queue-manager.json"  # the file by which a queue manager's folder is known
 ENDING: Final = (2009, 2059, 2042)  # a process that ends, or begins, or has the folder: worth another try
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the queue manager.")]
@@ -103,11 +104,20 @@ def _reached(folder: Path | None) -> Iterator[QueueManager | Client]:
 
 
 def broker_at(name: Path) -> BrokerFolder | None:
-    """Returns the folder of a broker that is named, by its path or its name; None where it is none of a broker."""
-    from engine.broker.folder import Folder as BrokerFolder
-    from engine.broker.folder import place_of
+    """Returns the folder of a broker that is named, by its path or its name; None where it is none of a broker.
 
-    broker = BrokerFolder(name if name.is_dir() else place_of(str(name)))
+    The name of a folder here that is neither a broker's nor a queue manager's is one below PENSTOCK_HOME.
+    """
+    from engine.broker.folder import Folder as BrokerFolder
+    from engine.broker.folder import home, place_of
+
+    here = BrokerFolder(name)
+    if not name.is_dir():
+        broker = BrokerFolder(place_of(str(name)))
+    elif here.is_created or len(name.parts) > 1 or (name / _QUEUE_MANAGER).is_file():
+        broker = here
+    else:
+        broker = BrokerFolder(home() / name)
     return broker if broker.is_created else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -167,3 +168,20 @@ def test_start_modes_at_a_start_of_the_broker(tmp_path: Path) -> None:
         made.start()
         assert {"Automatic": True, "Manual": False, "Maintained": False} == running()
         assert "startMode: default/Automatic runs, default/Manual stopped" in made.run("broker", "history", name)
+
+
+def test_commands_need_not_wait_for_a_message(tmp_path: Path) -> None:
+    """-w of IBM's programs ends the wait for a slow message, and -i of mqsistop has it backed out: nothing is lost."""
+    slow = "CALL SLEEP(60000); SET OutputRoot = InputRoot;"
+    with broker(tmp_path, flow(tmp_path, "F", program=slow)) as made:
+        name = str(made.folder)
+        made.put("IN", b"<a/>")
+        with closing(made.queues()) as queues:
+            until(lambda: queues.depth("IN") == 0)
+        begun = time.monotonic()
+        said = made.named("mqsistopmsgflow", name, "-e", "default", "-m", "F", "-w", "2", code=80)
+        assert "BIP2080E: the broker has not answered within 2 seconds" in said
+        made.named("mqsistop", name, "-i")
+        assert time.monotonic() - begun < 20
+        assert "stops the broker at once" in made.log()
+        assert made.run("get", "IN", "--broker", name) == "<a/>\n"
