@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
 from engine.errors import BrokerError, MessageException
+from engine.flow.command_answers import (
+    DEL_OPTIONS_ERROR,
+    PUB_OPTIONS_ERROR,
+    RFH_COMMAND_ERROR,
+    TOPIC_ERROR,
+    Answered,
+    answered_reason,
+)
 from engine.message.assembly import Message
-from engine.message.topics import LOCAL, address, deletion
+from engine.message.topics import LOCAL, TOPIC_STRING_ERROR, address, deletion
+from engine.message.writer import Written
 from engine.node import Pending, node, prop
 from engine.tree.step import Step, step
 from engine.work import authorise
@@ -18,18 +28,32 @@ if TYPE_CHECKING:
     from engine.tree.element import Element
     from engine.work import UnitOfWork
 
-NO_TOPIC: Final = 3072  # MQRCCF_TOPIC_ERROR
 _TOPIC: Final = step("Topic")
-_OPTION: Final = step("PubOpt")
 _COMMAND: Final = step("Command")
-_DELETION: Final = step("DelOpt")
 _NOT_AUTHORISED: Final = 2035
+_OPTIONS: Final = {  # of the commands that are carried out: where they stand, those that there are, and the refusal
+    "Publish": (
+        step("PubOpt"),
+        frozenset({"CorrelAsId", "IsRetainedPub", "Local", "NoReg", "None", "OtherSubsOnly", "RetainPub"}),
+        PUB_OPTIONS_ERROR,
+    ),
+    "DeletePub": (step("DelOpt"), frozenset({"Local", "None"}), DEL_OPTIONS_ERROR),
+}
+_TOLD: Final = frozenset(
+    {  # what is wrong with a command, which its answer tells
+        *(_NOT_AUTHORISED, TOPIC_STRING_ERROR, TOPIC_ERROR),
+        *(RFH_COMMAND_ERROR, PUB_OPTIONS_ERROR, DEL_OPTIONS_ERROR),
+    }
+)
 
 
 @node("Publication", outputs=("failure", "out"), category="output")
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """Publish the message on the topics of its psc folder, else of Properties; who subscribes gets it with the unit."""
+    """Publish the message on the topics of its psc folder, else of Properties; who subscribes gets it with the unit.
+
+    A command, which a psc folder with Command is, is answered as its descriptor asks for.
+    """
 
     implicit_stream_naming: Annotated[bool, Pending("publications with an MQRFH of MQSeries Publish/Subscribe")] = prop(
         False, "Whether the queue that the message came by is the stream that it is published on."
@@ -39,42 +63,82 @@ class Publication:
     )
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
-        topics = _topics(message.root)
-        if not topics:
-            text = "the message has no topic: set Properties.Topic, or psc.Topic of its MQRFH2"
-            raise BrokerError(NO_TOPIC, text)
         sent = message.written()
-        for name in _allowed(self._addresses(message.root, topics), sent.descriptor.user_identifier, work):
-            Destination(name).put(sent, work)
+        command = message.root.at("MQRFH2", "psc")
+        if command is not None and not _texts(command, _COMMAND):
+            command = None
+        try:
+            outcome = self._carried_out(message.root, sent, work, is_command=command is not None)
+        except BrokerError as error:
+            outcome = Answered(((answered_reason(_reason(error)), ""),))
+            if command is None or _reason(error) not in _TOLD or not outcome.is_wanted_by(sent.descriptor):
+                raise
+            _answer(outcome, command, sent, work)
+            yield "failure", message.failed(error)
+            return
+        if command is not None:
+            _answer(outcome, command, sent, work)
         yield "out", message
 
-    def _addresses(self, root: Element, topics: list[str]) -> list[str]:
-        """Returns the addresses that a message is put to: those of its topics, or of what is retained on them."""
-        folder, point = root.at("MQRFH2", "psc"), self.subscription_point
-        if _texts(folder, _COMMAND) == ["DeletePub"]:
-            scope = LOCAL if "Local" in _texts(folder, _DELETION) else ""
-            return [deletion(topic, point=point, scope=scope) for topic in topics]
-        options = _texts(folder, _OPTION)
-        scope, retain = (LOCAL if "Local" in options else ""), "RetainPub" in options
-        return [address(topic, retain=retain, point=point, scope=scope) for topic in topics]
+    def _carried_out(self, root: Element, sent: Written, work: UnitOfWork, *, is_command: bool) -> Answered:
+        """Publish a message on its topics, or remove what is retained there, and return how that went."""
+        topics = _topics(root)
+        if not topics:
+            text = "the message has no topic: set Properties.Topic, or psc.Topic of its MQRFH2"
+            raise BrokerError(TOPIC_ERROR, text)
+        put = self._puts(root.at("MQRFH2", "psc"))
+        refused: list[tuple[MessageException, str]] = []
+        user = sent.descriptor.user_identifier
+        for topic in topics:
+            try:
+                name = put(topic)
+                if user:
+                    authorise(work, user, name)
+                Destination(name).put(sent, work)
+            except MessageException as error:
+                if error.reason != _NOT_AUTHORISED and not (is_command and error.reason == TOPIC_STRING_ERROR):
+                    raise
+                refused.append((error, topic))
+        if len(refused) == len(topics):
+            raise refused[0][0]
+        return Answered(tuple((answered_reason(error.reason), topic) for error, topic in refused), bool(refused))
+
+    def _puts(self, folder: Element | None) -> Callable[[str], str]:
+        """Returns what names the address that a message is put to for a topic: of publications, or of deletions."""
+        point = self.subscription_point
+        named = _texts(folder, _COMMAND)
+        if named and named[0] not in _OPTIONS:
+            problem = f"a Publication node carries out Publish and DeletePub, not {named[0]:.40}: put it to the queue"
+            raise _refused(RFH_COMMAND_ERROR, f"{problem} SYSTEM.BROKER.CONTROL.QUEUE")
+        where, known, reason = _OPTIONS[named[0] if named else "Publish"]
+        options = frozenset(_texts(folder, where))
+        if named and not options <= known:
+            problem = f"{named[0]} has no option {min(options - known):.40}: give it one of {', '.join(sorted(known))}"
+            raise _refused(reason, problem)
+        scope = LOCAL if "Local" in options else ""
+        if named == ["DeletePub"]:
+            return lambda topic: deletion(topic, point=point, scope=scope)
+        retain = "RetainPub" in options
+        return lambda topic: address(topic, retain=retain, point=point, scope=scope)
 
 
-def _allowed(addresses: list[str], user: str, work: UnitOfWork) -> list[str]:
-    """Returns the addresses of topics on which the user of a message may publish; a message without one is refused."""
-    found: list[str] = []
-    refused: MessageException | None = None
-    for name in addresses:
-        try:
-            if user:
-                authorise(work, user, name)
-            found.append(name)
-        except MessageException as error:
-            if error.reason != _NOT_AUTHORISED:
-                raise
-            refused = error
-    if refused is not None and not found:
-        raise refused
-    return found
+def _refused(reason: int, problem: str) -> MessageException:
+    return MessageException(reason, problem, reason=reason)
+
+
+def _reason(error: BrokerError) -> int:
+    return error.reason if isinstance(error, MessageException) else error.number
+
+
+def _answer(outcome: Answered, command: Element, sent: Written, work: UnitOfWork) -> None:
+    """Put the answer to a command where it is wanted, if one is; where that takes none, it is dropped, as in MQ."""
+    asked = sent.descriptor
+    if not outcome.is_wanted_by(asked):
+        return
+    told = [(field.name, "" if field.value is None else str(field.value)) for field in command]
+    answer = Written(*outcome.message(asked, told, work.queue_manager), sent.transactional)
+    with suppress(MessageException):
+        Destination(asked.reply_to_q.strip()).put(answer, work)
 
 
 def _topics(root: Element) -> list[str]:

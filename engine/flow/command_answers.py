@@ -1,10 +1,17 @@
-"""Answers to commands of publish/subscribe: reasons, and the pscr folder that tells them."""
+"""Answers to commands of publish/subscribe: reasons, the pscr folder that tells them, and the descriptor around it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from engine.descriptor import NO_ID, UTF_8, Descriptor
+from engine.message.received import new_root
+from engine.parser import Follow, Form, parser_catalog
+
+if TYPE_CHECKING:
+    from engine.tree.element import Element
 
 RFH_COMMAND_ERROR: Final = 2336
 RFH_PARM_ERROR: Final = 2337
@@ -30,6 +37,11 @@ SUBSCRIPTION_IN_USE: Final = 3155
 SUBSCRIPTION_LOCKED: Final = 3156
 ALREADY_JOINED: Final = 3157
 
+_REQUEST, _REPLY = 1, 2  # types of messages
+_PAN, _NAN = 1, 2  # report options: word of success, of failure
+_PASS_CORREL_ID, _PASS_MSG_ID = 64, 128
+_BROKER: Final = 26  # MQAT_BROKER
+_LONGEST_PROGRAM: Final = 28
 _OF_CALLS: Final = {  # what calls of the queue manager are refused with, as commands are answered
     2035: NOT_AUTHORIZED,
     2085: Q_NAME_ERROR,
@@ -73,19 +85,59 @@ class Answered:
         """The word for it."""
         return "ok" if not self.reasons else "warning" if self.warns else "error"
 
-    def folders(self, asked: Iterable[tuple[str, str]]) -> list[str]:
-        """Returns the pscr folder of the answer, and behind it, unless all went well, the psc folder of the command."""
-        groups = [
-            f"<Response><Reason>{reason}</Reason>{_element('Topic', topic) if topic else ''}</Response>"
-            for reason, topic in self.reasons
-        ]
-        told = "".join(_element(name, value) for name, value in self.said)
-        answer = f"<pscr><Completion>{self.completion}</Completion>{''.join(groups)}{told}</pscr>"
-        if not self.reasons:
-            return [answer]
-        return [answer, f"<psc>{''.join(_element(name, value) for name, value in asked)}</psc>"]
+    def is_wanted_by(self, command: Descriptor) -> bool:
+        """Returns True where the sender of a command asks for this answer: by a request, or by report options.
+
+        >>> Answered().is_wanted_by(Descriptor(reply_to_q="Q", report=1)), Answered().is_wanted_by(Descriptor(report=1))
+        (True, False)
+        """
+        if not command.reply_to_q.strip():
+            return False
+        asked = _PAN if not self.reasons else _PAN | _NAN if self.warns else _NAN
+        return command.msg_type == _REQUEST or bool(command.report & asked)
+
+    def message(
+        self, command: Descriptor, asked: Iterable[tuple[str, str]], queue_manager: str
+    ) -> tuple[Descriptor, bytes]:
+        """Returns the message that answers a command: its pscr folder, and behind a failure the command itself."""
+        header = new_root().add("MQRFH2")
+        answer = header.add("pscr")
+        answer.add("Completion", self.completion)
+        for reason, topic in self.reasons:
+            response = answer.add("Response")
+            response.add("Reason", str(reason))
+            if topic:
+                response.add("Topic", topic)
+        _add(answer, self.said)
+        if self.reasons:
+            _add(header.add("psc"), asked)
+        descriptor = _answering(command, queue_manager)
+        follow = Follow("", descriptor.encoding, descriptor.coded_char_set_id)
+        form = Form(descriptor.encoding, descriptor.coded_char_set_id, next=follow)
+        return descriptor, parser_catalog.find("MQRFH2").write(header, form)
 
 
-def _element(name: str, text: str) -> str:
-    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return f"<{name}>{escaped}</{name}>"
+def _add(folder: Element, values: Iterable[tuple[str, str]]) -> None:
+    for name, value in values:
+        folder.add(name, value)
+
+
+def _answering(command: Descriptor, queue_manager: str) -> Descriptor:
+    """Returns the descriptor of the answer to a command."""
+    report = command.report
+    return Descriptor(
+        msg_type=_REPLY,
+        format="MQHRF2",
+        coded_char_set_id=UTF_8,
+        expiry=command.expiry,
+        encoding=command.encoding,
+        priority=command.priority,
+        persistence=command.persistence,
+        msg_id=command.msg_id if report & _PASS_MSG_ID else NO_ID,
+        correl_id=command.correl_id if report & _PASS_CORREL_ID else command.msg_id,
+        user_identifier=command.user_identifier,
+        accounting_token=command.accounting_token,
+        appl_identity_data=command.appl_identity_data,
+        put_appl_type=_BROKER,
+        put_appl_name=queue_manager[:_LONGEST_PROGRAM],
+    )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.message.assembly import Message
 from engine.message.received import Received
-from engine.mq.properties import with_folders
+from engine.mq.properties import opened, with_folders
 from engine.transports.memory import MemoryQueues
 from engine.tree.sharing import copy
 from engine.tree.step import step
@@ -123,6 +125,70 @@ def test_users() -> None:
     published(queues, commanded("<Command>Publish</Command><Topic>open</Topic>", "bob"), "out")
     published(queues, commanded(both), "out")
     assert (2, 1, 0) == depths(queues)
+
+
+PUBLISH = "<Command>Publish</Command><Topic>n/a</Topic>"
+WARNED = "Completion=warning Reason=3081 Topic=n/a"
+ANSWERED: tuple[tuple[str, dict[str, object], str, str, tuple[int, ...]], ...] = (
+    (PUBLISH, {}, "out", "Completion=ok", (1, 0, 0)),
+    ("<Command>DeletePub</Command><Topic>n/a</Topic>", {}, "out", "Completion=ok", (0, 0, 0)),
+    (PUBLISH, {"msg_type": 8}, "out", "", (1, 0, 0)),
+    (PUBLISH, {"msg_type": 8, "report": 1}, "out", "Completion=ok", (1, 0, 0)),
+    (PUBLISH, {"msg_type": 8, "report": 2}, "out", "", (1, 0, 0)),
+    (PUBLISH, {"reply_to_q": ""}, "out", "", (1, 0, 0)),
+    (PUBLISH, {"reply_to_q": "NONE"}, "out", "", (1, 0, 0)),
+    ("<Topic>n/a</Topic>", {}, "out", "", (1, 0, 0)),
+    (PUBLISH + "<Topic>open</Topic>", {"user_identifier": "bob"}, "out", WARNED, (0, 0, 0)),
+    (PUBLISH + "<Topic>m/#</Topic>", {}, "out", "Completion=warning Reason=3072 Topic=m/#", (1, 0, 0)),
+    (PUBLISH, {"user_identifier": "bob"}, "failure", "Completion=error Reason=3081", (0, 0, 0)),
+    (
+        PUBLISH,
+        {"user_identifier": "bob", "msg_type": 8, "report": 2},
+        "failure",
+        "Completion=error Reason=3081",
+        (0,) * 3,
+    ),
+    (PUBLISH, {"user_identifier": "bob", "msg_type": 8, "report": 1}, "", "", (0, 0, 0)),
+    ("<Command>Publish</Command>", {}, "failure", "Completion=error Reason=3072", (0, 0, 0)),
+    (PUBLISH + "<PubOpt>Twice</PubOpt>", {}, "failure", "Completion=error Reason=3084", (0, 0, 0)),
+    (PUBLISH + "<PubOpt>None</PubOpt>", {}, "out", "Completion=ok", (1, 0, 0)),
+    (
+        "<Command>DeletePub</Command><DelOpt>X</DelOpt><Topic>n</Topic>",
+        {},
+        "failure",
+        "Completion=error Reason=3087",
+        (0,) * 3,
+    ),
+    ("<Command>RegSub</Command><Topic>n/a</Topic>", {}, "failure", "Completion=error Reason=2336", (0, 0, 0)),
+    ("<Command>RegSub</Command><Topic>n/a</Topic>", {"msg_type": 8}, "", "", (0, 0, 0)),
+)
+
+
+@pytest.mark.parametrize(("folder", "changes", "terminal", "expected", "depth"), ANSWERED)
+@pytest.mark.parametrize("is_wired", [True, False])
+def test_answered(
+    folder: str, changes: dict[str, Any], terminal: str, expected: str, depth: tuple[int, ...], is_wired: bool
+) -> None:
+    """A command is answered with the unit where its descriptor asks for that; a wrong one goes to failure too."""
+    queues = queue_manager()
+    queues.define("QLOCAL", "ANSWERS", {})
+    queues.mqsc("SET AUTHREC PROFILE('topic://n') OBJTYPE(TOPIC) PRINCIPAL('ann') AUTHADD(PUB)")
+    own = Descriptor(msg_type=1, reply_to_q="ANSWERS", msg_id=b"\7" * 24, format="MQSTR")._replace(**changes)
+    sent = Message(copy(Received(*with_folders([f"<psc>{folder}</psc>"], own, b"body")).root()))
+    work = queues.work()
+    seen = carried("Publication", sent, *(("out", "failure") if is_wired and terminal else ()), work=work)
+    assert 0 == queues.depth("ANSWERS")
+    work.commit()
+    assert ([terminal] if is_wired and terminal else [], not terminal) == (seen.terminals, seen.error is not None)
+    assert depth == depths(queues)
+    found = []
+    for arrival in queues.browse("ANSWERS"):
+        leaves, _, body = opened(*arrival)
+        assert (2, b"\7" * 24, b"") == (arrival.descriptor.msg_type, arrival.descriptor.correl_id, body)
+        said = [(name.split(".")[-1], value) for name, value in leaves if name.startswith("pscr.")]
+        found.append(" ".join(f"{name}={value}" for name, value in said))
+        assert ("Completion=ok" in found[0]) is not any(name.startswith("psc.") for name, _ in leaves)
+    assert ([expected] if expected else []) == found
 
 
 REFUSED = (((), 3072), (("n/#",), 2425))

@@ -41,6 +41,7 @@ _IDENTITY: Final = slice(14, 17)  # of a descriptor: the user, accounting token 
 _LEFT_TO_THE_TOPIC: Final = (0, 1)
 _OF_COMMANDS: Final = frozenset({"psc", "pscr", "mqps"})
 _TOLD: Final = {"mqps.Pti": "psc.PubTime", "mqps.Seq": "psc.SeqNum"}  # by the publisher, as commands name it
+_AS_PROPERTY: Final = {said: name for name, said in _TOLD.items()} | {name: name for name in _TOLD}
 
 
 class Copy:
@@ -106,7 +107,7 @@ class Publication(NamedTuple):
             descriptor = descriptor._replace(
                 msg_type=_DATAGRAM, reply_to_q="", reply_to_q_mgr=self.descriptor.put_appl_name
             )
-        told = {name: value for name, value in leaves if name in _TOLD}
+        told = {_AS_PROPERTY[name]: value for name, value in leaves if name in _AS_PROPERTY}
         folders = folder_texts(self._said(form, user_data, told))
         kept = (text for name, text in folders_of(self.descriptor, self.body) if name not in _OF_COMMANDS)
         return with_folders([*folders, *kept], descriptor, body)

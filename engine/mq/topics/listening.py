@@ -5,12 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Container
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from engine.descriptor import NO_ID, UNLIMITED, Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.flow.dead_letters import put_away
-from engine.mq.properties import with_folders
 from engine.mq.topics.asking import asked
 from engine.mq.topics.commands import carry_out
 
@@ -26,10 +25,6 @@ STREAM: Final = "SYSTEM.BROKER.DEFAULT.STREAM"
 QUEUES: Final = (CONTROL, STREAM)
 
 RFH_ERROR: Final = 2334
-_REQUEST, _REPLY, _REPORT = 1, 2, 4
-_PAN, _NAN = 1, 2  # report options: word of success, of failure
-_PASS_CORREL_ID, _PASS_MSG_ID = 64, 128
-_FEEDBACK: Final = {True: 275, False: 276}  # MQFB_PAN, MQFB_NAN
 
 
 class Listener:
@@ -92,25 +87,10 @@ class Listener:
 
 def answer(work: Work, command: Asked, outcome: Answered) -> None:
     """Put the answer to a command where it is wanted, if one is; where that takes none, it is dropped, as in MQ."""
-    good, descriptor = outcome.completion == "ok", command.descriptor
-    requested = descriptor.msg_type == _REQUEST
-    if not descriptor.reply_to_q or not (requested or descriptor.report & (_PAN if good else _NAN)):
+    if not outcome.is_wanted_by(command.descriptor):
         return
-    report = descriptor.report
-    said = Descriptor(
-        msg_type=_REPLY if requested else _REPORT,
-        expiry=UNLIMITED,
-        feedback=0 if requested else _FEEDBACK[good],
-        encoding=descriptor.encoding,
-        priority=descriptor.priority,
-        persistence=descriptor.persistence,
-        msg_id=descriptor.msg_id if report & _PASS_MSG_ID else NO_ID,
-        correl_id=descriptor.correl_id if report & _PASS_CORREL_ID else descriptor.msg_id,
-    )
-    try:
-        work.put(descriptor.reply_to_q, *with_folders(outcome.folders(command.said), said, b""))
-    except MessageException:
-        return
+    with suppress(MessageException):
+        work.put(command.descriptor.reply_to_q, *outcome.message(command.descriptor, command.said, work.queue_manager))
 
 
 class Listeners:

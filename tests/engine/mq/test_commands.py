@@ -309,6 +309,9 @@ WANTED = (
     (8, 2, REG, ""),
     (8, 2, DEREG, error(3073)),
     (8, 1, DEREG, ""),
+    (8, 1, PUB + "<Topic>n/#</Topic>", "Completion=warning Reason=3072 Topic=n/#"),
+    (8, 2, PUB + "<Topic>n/#</Topic>", "Completion=warning Reason=3072 Topic=n/#"),
+    (8, 0, PUB + "<Topic>n/#</Topic>", ""),
 )
 
 
@@ -317,6 +320,28 @@ def test_answers_that_are_wanted(msg_type: int, report: int, folder: str, expect
     """A request is answered; another message where its report options ask for word of success or failure."""
     own = Descriptor(msg_type=msg_type, report=report, reply_to_q="ANSWERS")
     assert expected == answer(manager(), own, folder)
+
+
+@pytest.mark.parametrize(("msg_type", "report"), [(REQUEST, 0), (8, 3), (8, 64 + 128 + 1)])
+def test_descriptors_of_answers(msg_type: int, report: int) -> None:
+    """An answer is a reply with priority, persistence, expiry and identity of its command, and the ids it asks for."""
+    queues = manager()
+    own = Descriptor(
+        msg_type=msg_type, report=report, reply_to_q="ANSWERS", expiry=600, priority=5, persistence=1, correl_id=ID,
+        user_identifier="ann", accounting_token=b"t" * 32, appl_identity_data="who",
+    )  # fmt: skip
+    work = queues.work()
+    put = work.put(CONTROL, *with_folders([f"<psc>{REG}</psc>"], own, b""))
+    work.commit()
+    queues.topics.drain()
+    (found,) = queues.browse("ANSWERS")
+    told = found.descriptor
+    assert (2, 0, 0, 5, 1, "MQHRF2") == (
+        *(told.msg_type, told.report, told.feedback, told.priority, told.persistence, told.format),
+    )
+    assert 590 < told.expiry <= 600
+    assert ("ann", b"t" * 32, "who", 26, "QM1") == (*told[14:17], *told[17:19])
+    assert ((put.msg_id, ID) if report & 64 else (told.msg_id, put.msg_id)) == (told.msg_id, told.correl_id)
 
 
 def test_no_command() -> None:
