@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pyarrow as pa
 
 from engine.descriptor import Descriptor
-from engine.message.exception_list import exception_list
+from engine.message.assembly import exception_list
 from spark_exec.message_sets import DESCRIPTOR, MESSAGE
 
 if TYPE_CHECKING:

@@ -65,7 +65,7 @@ def import_(
     """
     from engine.files.input_files import refuse_inputs
     from engine.files.output_files import write_file
-    from flows.message_sets.writer import write_message_set
+    from flows.message_sets import write_message_set
     from parsers.importers.copybook import read_copybook
     from parsers.importers.copybook.message_set import (
         ByteOrder,

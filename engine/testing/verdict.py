@@ -8,8 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from engine.errors import NOWHERE, BrokerError, Place
-from engine.message.assembly import Message
-from engine.message.exception_list import exception_list
+from engine.message.assembly import Message, exception_list
 from engine.message.received import Received, RootDomain, body_of
 from engine.message.writer import write_message
 from engine.parser import Header, Template, parser_catalog

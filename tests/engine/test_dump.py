@@ -13,8 +13,7 @@ import pytest
 import engine.tree.dump
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, Insert, ParserException, Place
-from engine.message.assembly import Message
-from engine.message.exception_list import exception_list
+from engine.message.assembly import Message, exception_list
 from engine.message.received import new_root
 from engine.parser import Template
 from engine.tree.dump import dump, lines, literal, typed

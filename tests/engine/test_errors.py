@@ -8,7 +8,7 @@ import itertools
 import pytest
 
 import engine.errors
-import engine.message.exception_list
+import engine.message.assembly
 from engine.errors import (
     NOWHERE,
     BrokerError,
@@ -21,8 +21,7 @@ from engine.errors import (
     Problem,
     UserException,
 )
-from engine.message.assembly import Message
-from engine.message.exception_list import exception_list
+from engine.message.assembly import Message, exception_list
 from engine.message.received import new_root
 from engine.tree.element import Element
 
@@ -164,7 +163,7 @@ def test_a_failed_message_carries_the_list() -> None:
         failed.exceptions.add("more")
 
 
-@pytest.mark.parametrize("module", [engine.errors, engine.message.exception_list], ids=["errors", "exceptions"])
+@pytest.mark.parametrize("module", [engine.errors, engine.message.assembly], ids=["errors", "exceptions"])
 def test_the_examples_run(module: object) -> None:
     """What the modules show is what they do."""
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]  # a module

@@ -14,6 +14,7 @@ from engine.tree.dump import dump
 from engine.tree.element import Element
 from engine.tree.sharing import copy
 from engine.tree.source import NAME
+from parsers.mrm import validate
 from parsers.mrm.cwf.properties import CwfField, CwfFormat
 from parsers.mrm.model import (
     Definition,
@@ -26,7 +27,6 @@ from parsers.mrm.model import (
     wire_format_catalog,
 )
 from parsers.mrm.tds.properties import TdsField, TdsFormat, TdsGroup
-from parsers.mrm.validation import validate
 from parsers.mrm.xml.values import XmlFormat
 from tests.fuzz.trees import Anything, rebuilt
 

@@ -50,7 +50,7 @@ def test_modules_are_short(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
 
 
-@pytest.mark.parametrize("name", ["esql.read", "esql.read.parser", "esql.format"])
+@pytest.mark.parametrize("name", ["esql.read", "esql.format"])
 def test_examples_are_true(name):
     """The examples in docstrings give what they say."""
     assert doctest.testmod(importlib.import_module(name)).failed == 0

@@ -10,7 +10,7 @@ import pytest
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, ConfigurationException
 from engine.flow.definition import Flow, NodeUse, Setting, Wire
-from engine.message.exception_list import exception_list
+from engine.message.assembly import exception_list
 from engine.message.writer import write_message
 from engine.runtime.deployment import DeployedFlow, deploy
 from engine.transports.memory import MemoryQueues

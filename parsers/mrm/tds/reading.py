@@ -11,7 +11,7 @@ from engine.errors import ParserException
 from engine.parser import Portion
 from engine.tree.element import Element
 from engine.tree.source import NAME, NAME_VALUE, Handle, Source, Value
-from parsers.mrm.regex_time_limit import RegexTimeLimit
+from parsers.mrm.model import RegexTimeLimit
 from parsers.mrm.tds.groups import all_delimited, by_pattern, fixed_lengths, some_delimited, tagged
 from parsers.mrm.tds.message_plan import (
     FIXED,

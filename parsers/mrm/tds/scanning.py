@@ -12,7 +12,7 @@ import regex
 
 from engine.errors import ConfigurationException, ParserException
 from parsers.charsets import ccsid as characters
-from parsers.mrm.regex_time_limit import LONGEST, RegexTimeLimit
+from parsers.mrm.model import LONGEST, RegexTimeLimit
 
 _UNSUITABLE: Final = 5421
 _ALONE: Final = frozenset({"utf-8", "euc_jp", "euc_kr", "gb2312"})  # in which no part of a character is another

@@ -13,13 +13,13 @@ from engine.parser import Follow, Form, Portion
 from engine.tree.element import Element
 from engine.tree.source import NAME
 from parsers.importers.copybook import read_text
+from parsers.mrm import problems_of, validate
 from parsers.mrm.cwf import compile_cwf
 from parsers.mrm.cwf.layout import MOST_FIELDS
 from parsers.mrm.cwf.properties import CwfField, CwfFormat
 from parsers.mrm.model import Codec, Definition, Field, Group, Message, MessageSet, SimpleType, WireFormatUse
 from parsers.mrm.tds import compile_text
 from parsers.mrm.tds.properties import TdsField, TdsFormat, TdsGroup
-from parsers.mrm.validation import problems_of, validate
 from parsers.records.framing import Cut, Framing
 from parsers.records.json_fields import coding_of
 from parsers.records.layout_table import model_data

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+import parsers.mrm
 from engine.errors import ParserException
 from engine.parser import NO_OPTIONS, Options
-from parsers.mrm import validation
+from parsers.mrm import problems_of
 from parsers.mrm.model import Field, Group, SimpleType
-from parsers.mrm.validation import problems_of
 from tests.parsers.mrm.records import TEMPLATE, built, field, parser, read
 
 INNER = Group((field("x", "byte"), field("y", "byte", min_occurs=0)))
@@ -103,4 +103,4 @@ def test_when_it_is_read(how: str) -> None:
 
 def test_examples() -> None:
     """The examples of the module do what they show."""
-    assert (0, 1) == tuple(doctest.testmod(validation))
+    assert (0, 1) == tuple(doctest.testmod(parsers.mrm))
