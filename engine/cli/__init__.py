@@ -1,4 +1,4 @@
-"""The command line: one command a file; what a command needs is imported when it runs."""
+"""The command line: a file has its commands in its name; what a command needs is imported when it runs."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def options(
 def commands(name: str = "") -> typer.Typer:
     """Returns the application with all of its commands, or that of a name alone, where the modules' names tell it."""
     modules = [module.name for module in iter_modules(__path__)]
-    stem = name.replace("-", "_")
-    own = [module for module in modules if module == stem or module.startswith(f"{stem}_")] if stem in modules else []
+    stem = f"_{name.replace('-', '_')}_"
+    own = [module for module in modules if stem in f"_{module}_"]
     for module in own:
         import_module(f"{__name__}.{module}")
     if not own or name not in get_command(app).commands:  # type: ignore[attr-defined]  # a group of commands

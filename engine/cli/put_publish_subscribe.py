@@ -1,24 +1,28 @@
-"""penstock put: messages from files, standard input or the command line onto a queue."""
+"""penstock put, publish and subscribe: messages onto a queue, to all who subscribe to a topic, and subscriptions."""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
 from engine.cli import app
 from engine.cli.command_failures import OR_STANDARD_INPUT, existing
 from engine.cli.queue_manager_access import KeyStore, Reach, User, begin, reached
-from engine.cli.shared_options import identifier
+from engine.cli.shared_options import Json, Selector, identifier
 from engine.errors import BrokerError, ConfigurationException, MessageException
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
-    from engine.work import UnitOfWork
+    from engine.work import Arrival, UnitOfWork
+
 
 _AS_THE_QUEUE: Final = 2  # the persistence that leaves it to the queue
 _OF_JSON: Final = 8  # how much longer than its body a message is as JSON, at most
@@ -214,3 +218,137 @@ def _again(error: BrokerError, text: str) -> BrokerError:
     return (
         ConfigurationException(text) if isinstance(error, ConfigurationException) else BrokerError(error.number, text)
     )
+
+
+@app.command()
+def publish(
+    topic: Annotated[str, typer.Argument(help="The topic, such as prices/NYSE/XYZ.")],
+    file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="A file with the message; - is standard input.")] = "",
+    text: Annotated[str | None, typer.Option(help="The body, in place of a file.")] = None,
+    retain: Annotated[
+        bool, typer.Option("--retain", help="Keep it for those who subscribe later, in place of the one before.")
+    ] = False,
+    point: Annotated[str, typer.Option(help="The subscription point.")] = "",
+    persistent: Annotated[bool, typer.Option("--persistent", help="It is on disk before this ends.")] = False,
+    priority: Annotated[int | None, typer.Option(help="0 to 9; otherwise the topic's default.")] = None,
+    expiry: Annotated[float | None, typer.Option(help="Seconds after which it may be discarded.")] = None,
+    properties: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="NAME=VALUE", help="A property, which is text; may be given several times."),
+    ] = None,
+    queue_manager: Reach = None,
+    user: User = "",
+    _key_store: KeyStore = None,
+    as_json: Json = False,
+) -> None:
+    """Publish a message.
+
+    That nobody subscribes to its topic is no error.
+
+    Example: penstock publish prices/NYSE/XYZ --text 120 --retain --queue-manager qm
+    """
+    from engine.descriptor import Descriptor
+
+    options = Options(persistent, priority, expiry, "", "", "", tuple(properties or ()))
+    options.check()
+    body = _body(file, text)
+    given = options.message("", Descriptor(priority=-1, persistence=2), body)
+    with reached(queue_manager, user) as manager, closing(begin(manager)) as work:
+        published = work.publish(topic, given.descriptor, given.body, retain=retain, point=point)
+        work.commit()
+    if as_json:
+        typer.echo(json.dumps({"topic": topic, "retained": retain, "msg_id": published.msg_id.hex()}))
+
+
+def _body(file: str, text: str | None) -> bytes:
+    """Returns the body that is given in one of the ways there are; where none is, it is empty."""
+    from engine.files.input_files import MOST, NO_MESSAGE, read_file, read_stream
+
+    if text is not None and file:
+        raise ConfigurationException("--text and a file are both given: leave one of them out")
+    if text is not None:
+        return text.encode("utf-8", "surrogateescape")
+    if file == "-":
+        if sys.stdin is None:
+            raise ConfigurationException("standard input is closed: pipe a message into it, or name a file")
+        return read_stream(sys.stdin.buffer, "standard input", MOST, NO_MESSAGE)
+    return read_file(existing(file, OR_STANDARD_INPUT), MOST, NO_MESSAGE) if file else b""
+
+
+_TOPIC: Final = "mqps.Top"
+_RETAINED: Final = "mqps.Ret"
+
+
+@app.command()
+def subscribe(
+    topic: Annotated[str, typer.Argument(help="The topic, with + for one level and # for any number, or without.")],
+    queue: Annotated[
+        str, typer.Option(help="The queue that publications go to; one is made where none is named.")
+    ] = "",
+    durable: Annotated[str, typer.Option(metavar="NAME", help="Subscribe for good, by this name.")] = "",
+    selector: Selector = "",
+    point: Annotated[str, typer.Option(help="The subscription point.")] = "",
+    count: Annotated[int | None, typer.Option(min=1, help="How many publications at most; otherwise all.")] = None,
+    wait: Annotated[
+        float | None, typer.Option(min=0, help="Seconds that are waited for each; otherwise without end.")
+    ] = None,
+    queue_manager: Reach = None,
+    user: User = "",
+    _key_store: KeyStore = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a publication as a line of JSON.")] = False,
+) -> None:
+    """Subscribe to a topic.
+
+    With --durable this ends at once, and publications go to the queue until `DELETE SUB(NAME)` in MQSC ends that.
+    Otherwise they are printed as they come, what is retained first, and the subscription ends with this command.
+
+    Example: penstock subscribe prices/# --json --count 2 --wait 10 --queue-manager qm
+    """
+    attributes: dict[str, Any] = {"TOPICSTR": topic, "SELECTOR": selector, "SUBPOINT": point}
+    attributes |= {"DEST": queue} if queue else {"DESTCLAS": "MANAGED"}
+    if durable:
+        if count is not None or wait is not None:
+            raise ConfigurationException("--durable ends at once: leave --count and --wait out, and get from the queue")
+        with reached(queue_manager, user) as manager:
+            manager.define("SUB", durable, attributes, replace=True)
+        return
+    if queue:
+        raise ConfigurationException("--queue goes with --durable NAME: give both, or none to print publications")
+    name = f"penstock subscribe {os.getpid()} {os.urandom(8).hex()}"
+    with reached(queue_manager, user) as manager:
+        manager.define("SUB", name, attributes | {"PSPROP": "MSGPROP", "DURABLE": "NO"})
+        try:
+            _print(manager, str(manager.display("SUB", name)[0]["DEST"]), count, wait, as_json=as_json)
+        finally:
+            manager.delete("SUB", name)
+
+
+def _print(manager: Any, queue: str, count: int | None, wait: float | None, *, as_json: bool) -> None:
+    """Print publications as they come; each is taken off its queue once it is printed."""
+    work, printed = manager.work(), 0
+    while count is None or printed < count:
+        arrival = work.get(queue, wait=-1.0 if wait is None else wait)
+        if arrival is None:
+            return
+        try:
+            sys.stdout.buffer.write(_form(arrival, as_json=as_json))
+            sys.stdout.buffer.flush()
+        except BaseException:
+            work.back_out()
+            raise
+        work.commit()
+        printed += 1
+
+
+def _form(arrival: Arrival, *, as_json: bool) -> bytes:
+    """Returns a publication as it is printed: a line of JSON with its topic, or its body, which ends a line."""
+    from engine.mq.message_json import to_object
+    from engine.mq.properties import split
+
+    if not as_json:
+        body = split(*arrival)[2]
+        return body if body.endswith(b"\n") else body + b"\n"
+    found = to_object(*arrival)
+    properties: Any = found["properties"]
+    said = {"topic": properties.pop(_TOPIC, ""), "retained": properties.pop(_RETAINED, False)}
+    return json.dumps(said | found, ensure_ascii=False).encode() + b"\n"

@@ -1,7 +1,8 @@
-"""penstock get: messages off a queue, onto standard output or into files."""
+"""penstock get, browse and purge: messages off a queue, those that stay there, and a queue without its messages."""
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable
@@ -12,12 +13,13 @@ import typer
 
 from engine.cli import app
 from engine.cli.queue_manager_access import ENDING, KeyStore, Reach, User, begin, reached
-from engine.cli.shared_options import CorrelId, GroupId, MsgId, Selector, selection
+from engine.cli.shared_options import CorrelId, GroupId, Json, MsgId, Selector, selection
 from engine.errors import ConfigurationException, MessageException
 from engine.files.output_files import write_new_file
 
 if TYPE_CHECKING:
     from engine.work import Arrival, Selection, UnitOfWork
+
 
 Take = Callable[["Arrival"], None]
 
@@ -126,3 +128,41 @@ def _writer(folder: Path, *, as_json: bool) -> Take:
         write_new_file(folder, arrival.descriptor.msg_id.hex(), ".json" if as_json else "", data)
 
     return take
+
+
+@app.command()
+def browse(
+    queue: Annotated[str, typer.Argument(help="The queue.")],
+    selector: Selector = "",
+    queue_manager: Reach = None,
+    user: User = "",
+    _key_store: KeyStore = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a message as a line of JSON.")] = False,
+) -> None:
+    """Show the messages of a queue in the order in which they would be got.
+
+    Example: penstock browse ORDERS --json
+    """
+    out = sys.stdout.buffer
+    with reached(queue_manager, user) as manager:
+        for arrival in manager.cursor(queue, selector):
+            out.write(form(arrival, as_json=as_json))
+    out.flush()
+
+
+@app.command()
+def purge(
+    queue: Annotated[str, typer.Argument(help="The queue.")],
+    queue_manager: Reach = None,
+    as_json: Json = False,
+) -> None:
+    """Remove the messages of a queue.
+
+    Example: penstock purge ORDERS --queue-manager qm
+    """
+    with reached(queue_manager) as manager:
+        removed = manager.purge(queue)
+    if as_json:
+        typer.echo(json.dumps({"queue": queue, "removed": removed}))
+    else:
+        typer.echo(f"{queue}: {removed:,} removed")
