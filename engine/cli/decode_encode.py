@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
@@ -54,9 +54,6 @@ def decode(
     Example: penstock decode flows/samples/cobol_records/records/order.bin --copybook
     flows/samples/cobol_records/order.cpy --ccsid 37
     """
-    from engine.cli.record_conversion import Failures, input_of, opened, outputs_of, standard_output
-    from engine.files.input_files import refuse_inputs
-    from engine.files.output_files import written
     from parsers.records.json_fields import TRIMS, to_json
 
     kind, read = description.kind(
@@ -65,12 +62,7 @@ def decode(
         replace(coding.coding(), trim=one_of("--trim", trim, TRIMS)),
         choice.choices(),
     )
-    failures = Failures(failure.on_error, failure.quarantine)
-    refuse_inputs(outputs_of(output, failure.quarantine), (input_of(file), *read))
-    with ExitStack() as stack:
-        records = stack.enter_context(opened(file, max_input))
-        out = stack.enter_context(standard_output() if output is None else written(output))
-        stack.enter_context(failures)
+    with _streams(file, output, failure, read, max_input) as (records, out, failures):
         for cut in _progress(kind.cut(records), records):
             try:
                 line = to_json(kind.decode(cut))
@@ -120,19 +112,30 @@ def encode(
 
     Example: penstock encode docs/copybooks/orders.json --copybook docs/copybooks/order.cpy --output orders.bin
     """
+    if framing.record_format.upper() == "L" and not choice.length_field:
+        framing = replace(framing, record_format="F")  # the field that says how long a record is has its value in JSON
+    kind, read = description.kind(source.dialect(), framing.framing(), coding.coding(), choice.choices())
+    with _streams(file, output, failure, read, max_input) as (lines, out, failures):
+        _write(kind, lines, out, failures)
+
+
+@contextmanager
+def _streams(
+    file: str, output: Path | None, failure: FailureOptions, read: Iterable[Path], max_input: str
+) -> Iterator[tuple[BinaryIO, BinaryIO, Failures]]:
+    """Opens an input and an output, which may be no file that is read, and what takes the records that fail."""
     from engine.cli.record_conversion import Failures, input_of, opened, outputs_of, standard_output
     from engine.files.input_files import refuse_inputs
     from engine.files.output_files import written
 
-    if framing.record_format.upper() == "L" and not choice.length_field:
-        framing = replace(framing, record_format="F")  # the field that says how long a record is has its value in JSON
-    kind, read = description.kind(source.dialect(), framing.framing(), coding.coding(), choice.choices())
     failures = Failures(failure.on_error, failure.quarantine)
     refuse_inputs(outputs_of(output, failure.quarantine), (input_of(file), *read))
-    with ExitStack() as stack:
-        lines = stack.enter_context(opened(file, max_input))
-        out = stack.enter_context(standard_output() if output is None else written(output))
-        _write(kind, lines, out, stack.enter_context(failures))
+    with (
+        opened(file, max_input) as source,
+        standard_output() if output is None else written(output) as out,
+        failures,
+    ):
+        yield source, out, failures
 
 
 def _write(kind: Kind, source: BinaryIO, out: BinaryIO, failures: Failures) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final, NamedTuple
 
 import typer
 
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 
 _AS_THE_QUEUE: Final = 2  # the persistence that leaves it to the queue
 _OF_JSON: Final = 8  # how much longer than its body a message is as JSON, at most
+
+
+Properties = Annotated[
+    list[str] | None,
+    typer.Option("--property", metavar="NAME=VALUE", help="A property, which is text; may be given several times."),
+]
 
 
 class Given(NamedTuple):
@@ -89,10 +95,7 @@ def put(
     msg_id: Annotated[str, typer.Option(metavar="HEX", help="The message id, as hexadecimal digits.")] = "",
     correl_id: Annotated[str, typer.Option(metavar="HEX", help="The correlation id.")] = "",
     group_id: Annotated[str, typer.Option(metavar="HEX", help="The group id.")] = "",
-    properties: Annotated[
-        list[str] | None,
-        typer.Option("--property", metavar="NAME=VALUE", help="A property, which is text; may be given several times."),
-    ] = None,
+    properties: Properties = None,
     queue_manager: Reach = None,
     user: User = "",
     _key_store: KeyStore = None,
@@ -161,12 +164,16 @@ def _sources(files: list[str], text: str | None, options: Options, *, as_json: b
     for name in files:
         if name != "-":
             yield options.message(name, plain, _read(name))
-        elif sys.stdin is None:
-            raise ConfigurationException("standard input is closed: pipe a message into it, or name a file")
         elif as_json:
             yield from _lines(options)
         else:
-            yield options.message("standard input", plain, read_stream(sys.stdin.buffer, "stdin", MOST, NO_MESSAGE))
+            yield options.message("standard input", plain, read_stream(_standard_input(), "stdin", MOST, NO_MESSAGE))
+
+
+def _standard_input() -> BinaryIO:
+    if sys.stdin is None:
+        raise ConfigurationException("standard input is closed: pipe a message into it, or name a file")
+    return sys.stdin.buffer
 
 
 def _read(name: str) -> bytes:
@@ -182,7 +189,7 @@ def _lines(options: Options) -> Iterator[Given]:
     from engine.files.input_files import MOST, lines_of
     from engine.mq.message_json import from_line
 
-    for number, line in enumerate(lines_of(sys.stdin.buffer, "standard input", _OF_JSON * MOST), 1):
+    for number, line in enumerate(lines_of(_standard_input(), "standard input", _OF_JSON * MOST), 1):
         if not line.strip():
             continue
         place = f"line {number}"
@@ -232,10 +239,7 @@ def publish(
     persistent: Annotated[bool, typer.Option("--persistent", help="It is on disk before this ends.")] = False,
     priority: Annotated[int | None, typer.Option(help="0 to 9; otherwise the topic's default.")] = None,
     expiry: Annotated[float | None, typer.Option(help="Seconds after which it may be discarded.")] = None,
-    properties: Annotated[
-        list[str] | None,
-        typer.Option("--property", metavar="NAME=VALUE", help="A property, which is text; may be given several times."),
-    ] = None,
+    properties: Properties = None,
     queue_manager: Reach = None,
     user: User = "",
     _key_store: KeyStore = None,
@@ -269,9 +273,7 @@ def _body(file: str, text: str | None) -> bytes:
     if text is not None:
         return text.encode("utf-8", "surrogateescape")
     if file == "-":
-        if sys.stdin is None:
-            raise ConfigurationException("standard input is closed: pipe a message into it, or name a file")
-        return read_stream(sys.stdin.buffer, "standard input", MOST, NO_MESSAGE)
+        return read_stream(_standard_input(), "standard input", MOST, NO_MESSAGE)
     return read_file(existing(file, OR_STANDARD_INPUT), MOST, NO_MESSAGE) if file else b""
 
 
