@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     Without = Callable[[Subscription], bool] | None
 
 PUBLICATION_FAILURE: Final = 2502
+RETAINED_NOT_DELIVERED: Final = 2526
 _MOST_ROUTES: Final = 10_000
 _SYSTEM: Final = "$"  # begins the topics of the system
 _MANAGED: Final = {"YES": "SYSTEM.MANAGED.DURABLE.", "NO": "SYSTEM.MANAGED.NDURABLE."}
@@ -105,8 +106,13 @@ class Topics:
             raise
         if not there:
             self._manager.changed()
-            if not new_only:
-                self.send_retained(self.objects.subscriptions[name])
+            try:
+                if not new_only:
+                    self.send_retained(self.objects.subscriptions[name])
+            except MessageException:
+                self.delete(kind, name)
+                self._manager.changed()
+                raise
 
     def delete(self, kind: str, name: str) -> None:
         """Delete a topic, or a subscription with its queue where that is managed."""
@@ -324,14 +330,22 @@ class Topics:
         return True
 
     def send_retained(self, subscription: Subscription, *, asked: bool = False) -> int:
-        """Send a subscription what is retained on the topics that it fits, and return how many publications that is."""
+        """Send a subscription what is retained on the topics that it fits, and return how many publications that is.
+
+        They are sent together, or none is.
+        """
         if subscription.on_request and not asked:
             return 0
-        sent = 0
-        for publication in retained(self._manager, subscription):
-            work = self._manager.work()
-            sent += self._send(subscription, publication, work)
-            work.commit()
+        work = self._manager.work()
+        try:
+            sent = sum(
+                self._send(subscription, publication, work) for publication in retained(self._manager, subscription)
+            )
+        except MessageException as error:
+            work.back_out()
+            problem = f"what is retained cannot be sent to subscription {subscription.name}: {error.text}"
+            raise refusal(RETAINED_NOT_DELIVERED, problem, subscription.name) from error
+        work.commit()
         return sent
 
     def send_late(self, replacement: Replacement, work: Work) -> None:

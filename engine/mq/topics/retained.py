@@ -12,9 +12,11 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import Descriptor
+from engine.errors import MessageException
 from engine.message.topics import levels_of, wildcards
 from engine.mq.properties import join, properties_of, split
 from engine.mq.property_types import I8, Property
+from engine.mq.refusals import refusal
 from engine.mq.topics.copies import Publication
 from engine.mq.topics.trie import Trie
 from engine.mq.works import Works
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from engine.mq.unit import Work
     from engine.work import Arrival
 
+PUT_NOT_RETAINED: Final = 2479
 RETAINED: Final = "SYSTEM.RETAINED.PUB.QUEUE"
 _TOPIC: Final = "mqps.Top"
 _POINT: Final = "mqps.Pnt"
@@ -133,13 +136,25 @@ def forget(work: Work, topic: str, point: str) -> bool:
 
 
 def retain(work: Work, publication: Publication) -> None:
-    """Put a publication in the place of the one that is retained for its topic, in a unit of work."""
+    """Put a publication in the place of the one that is retained for its topic, in a unit of work.
+
+    Where it cannot be kept, the one that was there stays.
+    """
     topic, point = publication.topic, publication.point
+    replacement = work.manager.topics.replacements.of(work)
+    taken, before, new = len(work.taken), list(replacement.before), dict(replacement.new)
     forget(work, topic, point)
     descriptor = publication.descriptor._replace(correl_id=retained_id(topic, point))
     said: dict[str, Property] = {_TOPIC: topic, _POINT: point, _AT: I8(publication.at)}
-    work.put(RETAINED, *join(said, descriptor, publication.body))
-    work.manager.topics.replacements.of(work).new[topic, point] = publication
+    try:
+        work.put(RETAINED, *join(said, descriptor, publication.body))
+    except MessageException as error:
+        given_back, work.taken = work.taken[taken:], work.taken[:taken]
+        work.manager.admission.undo([], given_back, counted=False)
+        replacement.before, replacement.new = before, new
+        problem = f"a publication on {topic} cannot be retained: {error.text}"
+        raise refusal(PUT_NOT_RETAINED, problem, topic) from error
+    replacement.new[topic, point] = publication
 
 
 def retained_at(manager: QueueManager | Client, topic: str, point: str) -> int:

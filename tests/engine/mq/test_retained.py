@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -84,3 +85,42 @@ def test_of_users() -> None:
     work.put(deletion("n/+"), Descriptor(), b"")
     work.commit()
     assert [b"3"] == [split(*one)[2] for one in queues.browse("SYSTEM.RETAINED.PUB.QUEUE")]
+
+
+@pytest.mark.parametrize("lasts", [False, True])
+@pytest.mark.parametrize("inhibits", ["PUT(DISABLED)", "MAXMSGL(200)"])
+def test_what_cannot_be_retained(tmp_path: Path, lasts: bool, inhibits: str) -> None:
+    """A publication that cannot be retained goes to nobody, and the one before stays in its place."""
+    QueueManager.create(tmp_path / "QM", name="QM1")
+    made = QueueManager.open(tmp_path / "QM") if lasts else QueueManager(name="QM1")
+    with made as queues:
+        queues.mqsc("DEFINE QL(A)\nDEFINE QL(B)\nDEFINE QL(C)\nDEFINE SUB(S) TOPICSTR('n') DEST(A)")
+        for body in (b"0", b"1"):
+            queues.publish("n", Descriptor(persistence=1), body, retain=True)
+        queues.mqsc(f"ALTER QL({RETAINED}) {inhibits}")
+        work = queues.work()
+        work.put("B", Descriptor(persistence=1), b"other")
+        with pytest.raises(MessageException) as caught:
+            work.publish("n", Descriptor(persistence=1), b"2" * 200, retain=True)
+        work.commit()
+        assert (2479, [[b"0", b"1"], [b"other"]]) == (caught.value.reason, bodies(queues, "A", "B"))
+        queues.mqsc(f"ALTER QL({RETAINED}) PUT(ENABLED) MAXMSGL(1000)")
+        queues.mqsc("DEFINE SUB(LATE) TOPICSTR('#') DEST(C)")
+        queues.publish("n", Descriptor(persistence=1), b"3", retain=True)
+        assert ([[b"1", b"3"]], 1) == (bodies(queues, "C"), queues.depth(RETAINED))
+
+
+@pytest.mark.parametrize("destination", ["DEST(D)", "DESTCLAS(MANAGED)"])
+def test_what_is_retained_and_cannot_be_sent(destination: str) -> None:
+    """Who cannot be sent what is retained, all of it, does not subscribe, and gets none."""
+    queues = manager("DEFINE TOPIC(N) TOPICSTR('n') USEDLQ(NO)", "DEFINE QL(D) MAXDEPTH(1)")
+    for topic in ("n/1", "n/2"):
+        queues.publish(topic, Descriptor(persistence=1), b"x" * 200, retain=True)
+    if destination != "DEST(D)":
+        queues.publish("n/3", Descriptor(persistence=1), b"x" * 4_194_305, retain=True)  # longer than its queue allows
+    names = queues.names()
+    (answer,) = queues.mqsc(f"DEFINE SUB(S) TOPICSTR('n/#') {destination}")
+    assert (True, True) == (answer.failed, "2526" in answer.text), answer
+    assert ([], names, 0) == (queues.display("SUB", "*"), queues.names(), queues.depth("D"))
+    queues.mqsc("ALTER TOPIC(N) PMSGDLV(ALLAVAIL)")
+    assert not queues.mqsc(f"DEFINE SUB(S) TOPICSTR('n/#') {destination}")[0].failed
