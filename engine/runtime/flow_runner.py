@@ -25,6 +25,7 @@ _SHORTEST: Final = 0.05  # seconds between two tries
 _LONGEST: Final = 5.0
 _AWAY: Final = 0.5  # at most between two tries to reach a queue manager that is gone
 _TIMED_OUT: Final = 2230
+_WAIT: Final = 5.0  # seconds after which a wait that is metered is counted, with what was done before it
 
 
 class Meter(Protocol):
@@ -147,7 +148,7 @@ class FlowRunner:
             process = partial(_limited, running.cpu_seconds, process)
         paced = _Pace(running.rate, self.stopping.wait).wait if running.rate else None
         stopping, pause = self.stopping.is_set, _SHORTEST
-        work.patience = -1.0 if batch is None else batch.patience
+        work.patience = batch.patience if batch is not None else _WAIT if meters else -1.0
         while not stopping():
             if paced is not None:
                 paced()

@@ -7,6 +7,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager
+from engine.runtime import flow_runner
 from engine.runtime.deployment import deploy
 from engine.runtime.flow_runner import Counts, FlowRunner, Running
 from flows.files import load_flow
@@ -90,6 +91,24 @@ def test_a_queue_manager_that_ends_is_found_again(flow, runner, tmp_path):
     time.sleep(0.2)
     with serving(manager, tmp_path) as client:
         assert [b"meanwhile"] == got(client, 1)
+
+
+def test_meters_are_told_of_long_waits(flow, runner, monkeypatch):
+    """What was done before a wait is counted though no message ends it."""
+    monkeypatch.setattr(flow_runner, "_WAIT", 0.05)
+    told = threading.Event()
+
+    class Waits(Counts):
+        def done(self, outcome):
+            super().done(outcome)
+            if outcome is None and self.messages:
+                told.set()
+
+    manager = QueueManager("IN", "OUT")
+    runner.start(running(flow, manager, Waits()))
+    put(manager, b"one")
+    assert [b"one"] == got(manager, 1)
+    assert told.wait(10)
 
 
 def test_a_queue_that_cannot_be_read_is_tried_again(flow, runner):
