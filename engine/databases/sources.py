@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import quote, quote_plus
@@ -23,7 +24,12 @@ if TYPE_CHECKING:
 
 _POOL: Final = 16  # connections that stay open; more are made while they are needed
 _MOST_PLANS: Final = 10_000
-_VERSIONS: Final = MappingProxyType({"sqlite": "SELECT sqlite_version()", "postgresql": "SHOW server_version"})
+_VERSIONS: Final = MappingProxyType(
+    {
+        "sqlite": "SELECT sqlite_version() FROM (SELECT COUNT(*) FROM sqlite_master)",  # which reads the file
+        "postgresql": "SHOW server_version",
+    }
+)
 
 
 class Closing(Protocol):
@@ -108,7 +114,11 @@ class Source:
         return refusal(self.name, self.driver.name, state.state, state.native, self.scrubbed(state.text))
 
     def probe(self) -> str:
-        """Connect and ask for a row; returns the version of the database."""
+        """Connect and ask for a row; returns the version of the database. A file that is not there is not made."""
+        file = self._engine.url.database or "" if self.driver.single_writer else ""
+        if file not in {"", ":memory:"} and not file.startswith("file:") and not Path(file).exists():
+            text = f"data source {self.name}: there is no file {file}: make it, with its tables, or name another"
+            raise ConfigurationException(text)
         held = self.connect()
         try:
             cursor = self.driver.cursor(held.dbapi_connection)

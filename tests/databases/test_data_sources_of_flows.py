@@ -176,3 +176,20 @@ def test_a_table_that_is_gone_behind_deploy(tmp_path: Path) -> None:
     define(sources, "DROP TABLE items")
     assert ["<m><code>-1</code><state>D42S02</state></m>" in one for one in run(sources, text, access)] == [True]
     sources.close()
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "said"),
+    [(None, 1, "there is no file"), (b"no database, but a text", 1, "not a database"), (b"", 0, "connected, sqlite")],
+    ids=["missing", "text", "empty"],
+)
+def test_a_file_of_sqlite_is_tried(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, code: int, said: str
+) -> None:
+    """The command reads the file, and makes none."""
+    file = tmp_path / "a.db"
+    if content is not None:
+        file.write_bytes(content)
+    ended = penstock(capsys, "data-source", "test", "A", "--data-source", f"A=sqlite:///{file}")
+    assert (code, content is not None) == (ended.code, file.exists())
+    assert said in ended.out + ended.err
