@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from flows.files import own_nodes
 from spark_exec.deployment import deployment_of
-from spark_exec.message_sets import MESSAGE, completed, told_apart
 from spark_exec.plan import first, plan
-from spark_exec.result_rows import FED
+from spark_exec.rows import FED, MESSAGE, completed, told_apart
 from spark_exec.run import MOST_ROUNDS, carried, moment_of, now
 from spark_exec.session import cores_in, profiles
 

@@ -20,7 +20,7 @@ from engine.descriptor import LENGTHS, UTF_8, Descriptor
 from engine.errors import BrokerError, ConfigurationException
 from engine.files.input_files import MOST
 from engine.parser import conversion_catalog
-from spark_exec.message_sets import MESSAGE, completed, spark_schema, told_apart
+from spark_exec.rows import MESSAGE, completed, spark_schema, told_apart
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from engine.errors import ConfigurationException, reason
 from engine.files.output_files import write_file
 from spark_exec.cancellation import MANIFEST, Ending
-from spark_exec.message_sets import MESSAGE, completed, spark_schema
 from spark_exec.plan import FlowPlan, Plan, dealt
 from spark_exec.prepared_transactions import Decisions, Round
-from spark_exec.result_rows import FED, PREPARED, RESULT
+from spark_exec.rows import FED, MESSAGE, PREPARED, RESULT, completed, spark_schema
 from spark_exec.session import profiles
 from spark_exec.summary import Summary, counted
 from spark_exec.worker import Assignment

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from spark_exec import result_rows
+from spark_exec import rows
 from spark_exec.cpu_accounts import AROUND_NODES, NODE
 
 if TYPE_CHECKING:
@@ -121,19 +121,19 @@ def counted(results: DataFrame, summary: Summary, began: float) -> int:
     before, fed = summary.messages, 0
     for row in sorted(grouped.collect(), key=lambda row: (row["flow"], row["part"] or "", row["node"] or "")):
         match row["kind"]:
-            case result_rows.FED:
+            case rows.FED:
                 fed += row["rows"]
-            case result_rows.PUT | result_rows.PUBLICATION:
+            case rows.PUT | rows.PUBLICATION:
                 summary.queues[row["queue"]] = summary.queues.get(row["queue"], 0) + row["rows"]
-            case result_rows.FAILURE:
+            case rows.FAILURE:
                 summary.failures += row["rows"]
                 _add_reason(summary, "failed", row)
-            case result_rows.CAUGHT:
+            case rows.CAUGHT:
                 summary.caught += row["rows"]
                 _add_reason(summary, "caught", row)
-            case result_rows.WAITING:
+            case rows.WAITING:
                 summary.waiting += row["rows"]
-            case result_rows.STATISTICS:
+            case rows.STATISTICS:
                 _add_cost(summary, row)
     took = {"round": summary.rounds, "messages": summary.messages - before, "seconds": round(time.time() - began, 3)}
     summary.timing.append(took)
@@ -205,7 +205,7 @@ def counts(spark: SparkSession) -> dict[str, int]:
             step = next((_STEPS[name] for name in _STEPS if f"MapInArrow {name}" in node.desc()), "")
             if step:
                 found.setdefault(step, {}).update(_rows(node.metrics(), values))
-    return {step: sum(rows.values()) for step, rows in found.items()}
+    return {step: sum(parts.values()) for step, parts in found.items()}
 
 
 def _rows(metrics: Any, values: Any) -> Iterator[tuple[int, int]]:

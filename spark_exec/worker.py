@@ -20,10 +20,22 @@ from engine.work import QueueAttributes
 from flows.files import Shipped
 from spark_exec.cpu_accounts import READING, WRITING, Accounts
 from spark_exec.deployment import NONE, Databases, built, opened
-from spark_exec.message_sets import Row, as_received, rows_of
 from spark_exec.partition_work import PartitionWork
 from spark_exec.prepared_transactions import Attempt, Round
-from spark_exec.result_rows import CAUGHT, FAILURE, FED, PUBLICATION, PUT, WAITING, Failed, Rows, failed_of
+from spark_exec.rows import (
+    CAUGHT,
+    FAILURE,
+    FED,
+    PUBLICATION,
+    PUT,
+    WAITING,
+    Failed,
+    Row,
+    Rows,
+    as_received,
+    failed_of,
+    rows_of,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from esql import syntax
 from esql.check.findings import Finding, a
 from esql.functions import Function
-from esql.names.element_types import ElementType
-from esql.names.mq_constants import MQConstant
+from esql.names.constants import ElementType, MQConstant
 from esql.names.predefined import BrokerProperty, Correlation, Option, SpecialName
 from esql.scope import DeclaredRoutine, Variable
 from esql.scope.types import can_assign

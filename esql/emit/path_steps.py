@@ -11,7 +11,7 @@ from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import INTEGER, is_literal, literal
 from esql.emit.function_body import Body
 from esql.emit.python_nodes import call, choose, constant, is_some
-from esql.names.element_types import ElementType
+from esql.names.constants import ElementType
 from esql.names.predefined import XML_PREFIXES
 from esql.scope.references import Variable
 

@@ -14,8 +14,7 @@ from esql.emit.emitted_value import Value, is_literal, known, literal
 from esql.emit.function_body import Body, Expressions
 from esql.emit.path_steps import is_known, known_step, number_of, step_of
 from esql.emit.python_nodes import attribute, call, choose, constant, every, is_some, method, name, some, walrus
-from esql.names.element_types import ElementType
-from esql.names.mq_constants import MQConstant
+from esql.names.constants import ElementType, MQConstant
 from esql.names.predefined import BrokerProperty, Correlation, Option, SpecialName
 from esql.scope.references import Reference, Variable
 

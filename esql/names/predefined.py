@@ -7,8 +7,7 @@ from typing import Final
 
 from esql.functions import Function, Parameter, Writing, function_catalog
 from esql.functions.field import BIT_STREAM_OPTIONS
-from esql.names.element_types import PLAIN, ElementType
-from esql.names.mq_constants import MQ_CONSTANTS, MQConstant
+from esql.names.constants import MQ_CONSTANTS, PLAIN, ElementType, MQConstant
 
 KINDS = ("COMPUTE", "FILTER", "DATABASE", "DATABASEEVENT")
 KIND_TITLES = {"COMPUTE": "Compute", "FILTER": "Filter", "DATABASE": "Database", "DATABASEEVENT": "DatabaseEvent"}

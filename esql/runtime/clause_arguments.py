@@ -8,7 +8,7 @@ from typing import Final
 from engine.errors import BrokerError, LimitExceeded
 from engine.tree.element import Element
 from engine.tree.step import Step, Types, step
-from esql.names.element_types import types_of_number
+from esql.names.constants import types_of_number
 from esql.operators.strings import concatenate, like
 from esql.runtime.invocation import Invocation
 from esql.values.errors import WRONG_TYPES, ValueFailure, sqlstate_of, wrong_argument

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from esql import syntax
-from esql.names.element_types import constants
+from esql.names.constants import constants
 from esql.names.predefined import XML_PREFIXES
 from esql.scope.deployed_routines import Library, Routines, declared, schema_of
 from esql.scope.references import (

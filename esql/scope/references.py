@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from esql import syntax
 from esql.functions import Function
-from esql.names.element_types import element_type
+from esql.names.constants import element_type
 from esql.names.predefined import TERMINALS, Predefined, Terminal, find_function, predefined, property_of_sql
 
 if TYPE_CHECKING:

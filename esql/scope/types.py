@@ -12,8 +12,7 @@ from typing import Any
 from esql import syntax
 from esql.cast.conversions import BY_FORMAT, CASTS
 from esql.functions import Function, function_catalog
-from esql.names.element_types import ElementType
-from esql.names.mq_constants import MQConstant
+from esql.names.constants import ElementType, MQConstant
 from esql.names.predefined import BrokerProperty, Option, SpecialName
 from esql.scope.references import DeclaredRoutine, Reference, Variable, Visit
 from esql.values.types import DATES, NUMBERS, SCALARS, STRINGS, fits_integer

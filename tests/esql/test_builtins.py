@@ -8,7 +8,7 @@ import importlib
 import pytest
 
 from esql.compile import compile_sources, problems_in
-from esql.names.element_types import constants
+from esql.names.constants import constants
 from esql.names.predefined import find_function
 
 MODULES = (

@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 
 from spark_exec.deployment import deployment_of
-from spark_exec.message_sets import MESSAGE
 from spark_exec.plan import Plan, plan
+from spark_exec.rows import MESSAGE
 from spark_exec.worker import Assignment
 
 ORDERS = """\

@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import ConfigurationException
 from spark_exec.data_frames import through_flows
-from spark_exec.message_sets import completed, told_apart
+from spark_exec.rows import completed, told_apart
 from tests.spark.flows import order, written
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")]

@@ -11,8 +11,8 @@ from pyspark import TaskContext
 
 from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP
 from spark_exec.deployment import deployment_of
-from spark_exec.message_sets import completed
 from spark_exec.plan import FlowPlan, dealt, plan
+from spark_exec.rows import completed
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")]
 

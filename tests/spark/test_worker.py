@@ -15,10 +15,9 @@ from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException
 from flows.files import own_nodes
 from spark_exec.deployment import built, deployment_of
-from spark_exec.message_sets import MESSAGE, Row, as_received, rows_of
 from spark_exec.partition_work import PartitionWork
 from spark_exec.plan import Plan, plan
-from spark_exec.result_rows import Failed, Rows
+from spark_exec.rows import MESSAGE, Failed, Row, Rows, as_received, rows_of
 from tests.spark.flows import assignment, batch, order, planned_in, results, written
 
 CHANGED = order(1).replace(b"NEW", b"DONE")

@@ -1,14 +1,192 @@
-"""Entries as written and items as COBOL lays them out, with usage, picture, offset and length, as frozen data."""
+"""Entries as written, with what a PICTURE string says, and items as COBOL lays them out, as frozen data."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import Final, Literal, TypeAlias
 
-from parsers.importers.copybook.pictures import Picture
 from parsers.importers.copybook.source import Spot
 from parsers.importers.copybook.tokens import Word
+
+Category: TypeAlias = Literal[
+    "alphabetic",
+    "alphanumeric",
+    "alphanumeric-edited",
+    "numeric",
+    "numeric-edited",
+    "floating-edited",
+    "dbcs",
+    "national",
+    "national-edited",
+    "utf-8",
+]
+
+MOST_DIGITS: Final = 38
+LONGEST: Final = 256
+LARGEST: Final = 999_999_999
+
+_RUN: Final = re.compile(r"(CR|DB|.)(?:\((\d+)\))?", re.IGNORECASE | re.DOTALL)
+_CURRENCIES: Final = str.maketrans("£¥€¤", "$$$$")
+_FLOATING: Final = re.compile(r"[+-]9*[.,V]?9*E[+-]99")
+_NUMERIC: Final = re.compile(r"S?(?:9*V?9*|P+V?9+|V?P+9+|9+P+V?)")
+_FIXED_EDITS: Final = re.compile(r"[ZP9*V.,B0/+\-$]*")
+
+
+class PictureError(ValueError):
+    """A picture string that says nothing that could be laid out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An analysed picture: `positions` are its characters in storage, without a separate sign.
+
+    `digits` are those of a number, `scale` how many of them stand behind the decimal point; it is negative where the
+    number ends before it, as P says.
+    """
+
+    text: str
+    category: Category
+    positions: int
+    digits: int = 0
+    scale: int = 0
+    signed: bool = False
+
+
+@lru_cache(maxsize=4096)
+def picture(text: str, currency: str = "$", *, comma: bool = False) -> Picture:
+    """Returns what a picture string says; `comma` exchanges the roles of decimal point and comma.
+
+    >>> picture("S9(5)V99")
+    Picture(text='S9(5)V99', category='numeric', positions=7, digits=7, scale=2, signed=True)
+    >>> picture("ZZ,ZZ9.99-").category, picture("X(10)").positions
+    ('numeric-edited', 10)
+    """
+    symbols = _symbols(text, currency)
+    total = sum(count for symbol, count in symbols if symbol not in "SVP" or symbol == "")
+    total += sum(count for symbol, count in symbols if symbol in {"CR", "DB"})
+    if total > LARGEST:
+        raise PictureError(f"has {total:,} positions, and no item is that long")
+    if total == 0 and not any(symbol == "P" for symbol, _ in symbols):
+        raise PictureError("has no position for a character or digit")
+    kinds = {symbol for symbol, _ in symbols}
+    texts = _text_category(kinds)
+    if texts is not None:
+        return Picture(text, texts, total)
+    return _number(text, symbols, kinds, total, comma=comma)
+
+
+def _symbols(text: str, currency: str) -> list[tuple[str, int]]:
+    """The symbols with their counts; a currency sign is $."""
+    if len(text) > LONGEST:
+        raise PictureError(f"has {len(text)} characters: at most {LONGEST} can be read")
+    plain = text.upper().translate(_CURRENCIES).replace(currency, "$")
+    symbols = []
+    at = 0
+    while at < len(plain):
+        found = _RUN.match(plain, at)
+        symbol = found[1] if found else plain[at]
+        if found is None or symbol not in {*"AXGNU9SVPZ*.,+-B0/$E1", "CR", "DB"}:
+            raise PictureError(f"has {symbol!r}, which is no picture symbol")
+        count = int(found[2] or 1) if len(found[2] or "") < 12 else LARGEST + 1
+        if count == 0:
+            raise PictureError(f"repeats {symbol} no times")
+        symbols.append((symbol, count))
+        at = found.end()
+    return symbols
+
+
+def _text_category(kinds: set[str]) -> Category | None:
+    """The category of a picture of characters; None where it is one of numbers."""
+    edits = kinds & {"B", "0", "/"}
+    main = kinds - edits
+    if main & {"A", "X"} and main <= {"A", "X", "9"}:
+        if edits:
+            return "alphanumeric-edited"
+        return "alphabetic" if main == {"A"} else "alphanumeric"
+    if main == {"G"}:
+        return "dbcs"
+    if main == {"N"}:
+        return "national-edited" if edits else "national"
+    if main == {"U"}:
+        return "utf-8"
+    return "alphanumeric" if kinds == {"1"} else None
+
+
+def _number(text: str, symbols: list[tuple[str, int]], kinds: set[str], total: int, *, comma: bool) -> Picture:
+    if kinds & set("AXGNU1"):
+        mixed = ", ".join(sorted(kinds))
+        raise PictureError(f"mixes {mixed}: characters and the editing of numbers do not go together")
+    if sum(count for _, count in symbols) > 4 * LONGEST:
+        raise PictureError(f"has {total:,} positions: a number has at most {MOST_DIGITS} digits")
+    flat = "".join(symbol * count for symbol, count in symbols)
+    if _FLOATING.fullmatch(flat):
+        return Picture(text, "floating-edited", total, signed=True)
+    if kinds <= set("9SVP"):
+        return _plain_number(text, flat, total)
+    point = "," if comma else "."
+    _check_editing(flat, point)
+    scale = _scale(flat.replace(point, "V"), point)
+    return Picture(
+        text, "numeric-edited", total, _edited_digits(flat, point), scale, bool(kinds & {"+", "-", "CR", "DB"})
+    )
+
+
+def _plain_number(text: str, flat: str, total: int) -> Picture:
+    if not _NUMERIC.fullmatch(flat) or "9" not in flat:
+        raise PictureError(_why_not_plain(flat))
+    digits, scaled = flat.count("9"), flat.count("P")
+    if digits + scaled > MOST_DIGITS:
+        raise PictureError(f"has {digits + scaled} digits: a number has at most {MOST_DIGITS}")
+    bare = flat.lstrip("S")
+    if scaled:
+        leading = bare.lstrip("V").startswith("P")
+        scale = digits + scaled if leading else -scaled
+    else:
+        scale = len(bare.partition("V")[2]) if "V" in bare else 0
+    return Picture(text, "numeric", total, digits, scale, flat.startswith("S"))
+
+
+def _why_not_plain(flat: str) -> str:
+    if flat.count("V") > 1:
+        return "has V twice: a number has one decimal point"
+    if "S" in flat[1:]:
+        return "has S behind its beginning: the sign comes first, and once"
+    return "has no 9" if "9" not in flat else "has P where digits are on both sides: P scales at one end"
+
+
+def _check_editing(flat: str, point: str) -> None:
+    """Refuse what no compiler takes for an edited number."""
+    if "S" in flat and "." not in flat:
+        raise PictureError("has S in an edited number: use + or -")
+    if flat.count(point) + flat.count("V") > 1:
+        raise PictureError("has more than one decimal point")
+    body = flat.removeprefix("S")
+    for ending in ("CR", "DB"):
+        body = body.removesuffix(ending)
+    if "C" in body or "D" in body:
+        raise PictureError("has CR or DB before its end")
+    if not _FIXED_EDITS.fullmatch(body):
+        raise PictureError("is no picture of an edited number")
+    if "Z" in body and "*" in body:
+        raise PictureError("has both Z and *: blanks or asterisks stand for leading zeros")
+    if "+" in body and "-" in body:
+        raise PictureError("has both + and -")
+
+
+def _scale(flat: str, point: str) -> int:
+    behind = flat.partition("V")[2] if "V" in flat else ""
+    return sum(symbol in "9Z*+-$" for symbol in behind)
+
+
+def _edited_digits(flat: str, point: str) -> int:
+    """The digits that an edited number has room for; the first of a floating string holds none."""
+    floating = next((symbol for symbol in "+-$" if flat.count(symbol) > 1), "")
+    digits = sum(symbol in "9Z*P" for symbol in flat)
+    return digits + (flat.count(floating) - 1 if floating else 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from parsers.importers.copybook.items import Condition, DataItem, Entry, Renaming, Sign
-from parsers.importers.copybook.pictures import Picture, PictureError, picture
+from parsers.importers.copybook.items import Condition, DataItem, Entry, Picture, PictureError, Renaming, Sign, picture
 from parsers.importers.copybook.source import Dialect, Findings
 
 BINARY: Final = frozenset({"BINARY", "COMP-5", "COMP-X", "COMP-N"})
