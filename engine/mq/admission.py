@@ -28,7 +28,7 @@ from engine.mq.refusals import (
     refusal,
     too_long,
 )
-from engine.mq.reports import COA, COD, EXCEPTION, EXPIRATION
+from engine.mq.reports import REPORTS, REQUEST, check_answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,8 +52,6 @@ _PERSISTENCES: Final = (NON_PERSISTENT, PERSISTENT)
 _PERSISTENCE_AS_DEFINED: Final = 2  # MQPER_PERSISTENCE_AS_Q_DEF
 _PRIORITY_AS_DEFINED: Final = -1
 _STAMPED: Final = "%Y%m%d%H%M%S"
-_ACTIVITY: Final = 4  # MQRO_ACTIVITY
-_REPORTS: Final = _ACTIVITY | sum(kind.asked | kind.data | kind.full for kind in (COA, COD, EXPIRATION, EXCEPTION))
 _USER_APPLICATION: Final = 6  # MQAT_UNIX
 
 
@@ -172,13 +170,15 @@ class Admission:
         It is complete with its id, when it was put, and by whom. False: nothing is done, it has to be admitted.
         """
         # fmt: off
-        (report, _, expiry, _, _, _, _, priority, persistence, msg_id, _, backouts, _, _, user, _, _, kind, program,
-         date, _, _, _, _, _, flags, _) = descriptor
+        (report, message_type, expiry, _, _, _, _, priority, persistence, msg_id, _, backouts, reply_to_q, _, user, _,
+         _, program_kind, program, date, _, _, _, _, _, flags, _) = descriptor
         # fmt: on
         queue, numbers = target.queue, self.numbers
         if report or persistence or backouts or flags or expiry != UNLIMITED or not date or msg_id == NO_ID:
             return False
-        if context is not _NO_CONTEXT and not (user and kind and (program or not context[1])):
+        if message_type == REQUEST and not reply_to_q:
+            return False
+        if context is not _NO_CONTEXT and not (user and program_kind and (program or not context[1])):
             return False
         if queue.definition.fifo:
             priority = target.attributes.default_priority
@@ -338,6 +338,8 @@ def completed(descriptor: Descriptor, msg_id: bytes, stamp: tuple[str, str], con
     numbers = report | kind | feedback | encoding | ccsid | program_kind | number | offset | flags | length + 1
     if not 0 <= numbers <= LARGEST:
         pack(descriptor)  # some that are negative are good; it refuses others
+    if report or kind == REQUEST:
+        check_answers(report, kind, queue)
     if context is not _NO_CONTEXT and not (user and program):
         program_kind = program_kind or (0 if program else _USER_APPLICATION)
         user, program = user or context[0], program or context[1]
@@ -374,9 +376,9 @@ def released(descriptor: Descriptor) -> Descriptor:
     >>> released(Descriptor(expiry=30, report=0x100 + 0x40)).report
     64
     """
-    if descriptor.expiry == UNLIMITED and not descriptor.report & _REPORTS:
+    if descriptor.expiry == UNLIMITED and not descriptor.report & REPORTS:
         return descriptor
-    return descriptor._replace(expiry=UNLIMITED, report=descriptor.report & ~_REPORTS)
+    return descriptor._replace(expiry=UNLIMITED, report=descriptor.report & ~REPORTS)
 
 
 def expires_at(expiry: int, now: float) -> int:

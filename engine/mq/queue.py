@@ -317,8 +317,8 @@ class Queue:
 
     def _in_order(self, wanted: Selection, handle: Handle) -> Stored | None:
         keys = keys_of(wanted)
-        if wanted.logical and handle.group:
-            keys = (*keys, b"G" + handle.group)
+        if wanted.logical and (group := handle.in_hand(wanted)[0]):
+            keys = (*keys, b"G" + group)
         stored = self._find(wanted, keys) if keys else self._first()
         if stored is not None and not self._is_late(stored) and self._suits(stored, wanted, handle):
             return stored

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID
+from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID, SEGMENT
+from engine.mq.refusals import inconsistent
 from engine.mq.selectors import compile_selector
 from engine.mq.waiters import Sleep, Waiter
 from engine.work import Arrival, Selection
@@ -34,6 +35,7 @@ class Handle:
     """
 
     __slots__ = (
+        "_browsed",
         "_kept",
         "_seen",
         "_with_ids",
@@ -41,6 +43,7 @@ class Handle:
         "changes",
         "cursor",
         "group",
+        "in_unit",
         "next_number",
         "policy",
         "queue",
@@ -60,6 +63,7 @@ class Handle:
         self.changes = changes
         self.group = b""
         self.next_number = 1
+        self.in_unit = True  # the group in hand is got in units of work
         self.whole: frozenset[bytes] = frozenset()  # groups that were whole when the first of them was taken
         self.cursor = -1
         self.changed = False  # since the last unit of work ended
@@ -67,14 +71,19 @@ class Handle:
         self.slice = SLICE
         self.scans: dict[tuple[str, bool], Scan] = {}
         self._seen = 0.0
+        self._browsed = (b"", 1)  # the group in hand of who browses, and the number of its next message
         self._with_ids = (_ALL, _ALL)  # the selection by a selector that was asked for, and with the ids that it has
         self._kept = (self.group, self.next_number, self.whole)
 
     def rewind(self, seconds: float) -> None:
         """Browse from the start again, if nothing has been found for so long."""
         if 0 <= seconds <= time.monotonic() - self._seen:
-            self.cursor = -1
+            self.cursor, self._browsed = -1, (b"", 1)
             self.scans.clear()
+
+    def in_hand(self, wanted: Selection) -> tuple[bytes, int]:
+        """Returns the group in hand and the number of its next message; who browses has another than who gets."""
+        return self._browsed if wanted.browse else (self.group, self.next_number)
 
     def note(self, stored: Stored, wanted: Selection) -> None:
         """Remember the message that was found."""
@@ -85,12 +94,31 @@ class Handle:
         if not descriptor.msg_flags & GROUPED or descriptor.group_id == NO_ID:
             return
         self.change()
-        ends = bool(descriptor.msg_flags & LAST_MSG_IN_GROUP)
         if wanted.logical:
-            self.group = b"" if ends else descriptor.group_id
-            self.next_number = descriptor.msg_seq_number + 1
+            group = b"" if descriptor.msg_flags & LAST_MSG_IN_GROUP else descriptor.group_id
+            if wanted.browse:
+                self._browsed = group, descriptor.msg_seq_number + 1
+            else:
+                self.group, self.next_number = group, descriptor.msg_seq_number + 1
         elif wanted.whole_groups:
             self.whole |= {descriptor.group_id}
+
+    def check_group(self, wanted: Selection | None, *, in_unit: bool | None) -> None:
+        """Refuse the next message of a group in a unit of work where those before it were not, and the reverse."""
+        if not self.group or wanted is None or not wanted.logical or wanted.browse or in_unit in {None, self.in_unit}:
+            return
+        raise inconsistent(self.queue.definition.name, was_in_unit=self.in_unit)
+
+    def note_unit(self, stored: Stored, wanted: Selection | None, *, in_unit: bool | None) -> bool:
+        """Remember whether a message in logical order was got in a unit of work; outside, it is got for good.
+
+        Returns True for a message that is no segment.
+        """
+        if wanted is not None and wanted.logical:
+            self.in_unit = bool(stored.descriptor.persistence) if in_unit is None else in_unit
+            if not self.in_unit:
+                self._kept = (self.group, self.next_number, self.whole)
+        return not stored.descriptor.msg_flags & SEGMENT
 
     def change(self) -> None:
         """Say that the end of the unit of work concerns this handle, which has a group or an order in hand."""

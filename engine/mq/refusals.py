@@ -12,6 +12,7 @@ BACKED_OUT: Final = 2003
 EXPIRY_ERROR: Final = 2013
 GET_INHIBITED: Final = 2016
 SYNCPOINT_LIMIT_REACHED: Final = 2024
+MISSING_REPLY_TO_Q: Final = 2027
 MSG_TOO_BIG_FOR_Q: Final = 2030
 MSG_TOO_BIG_FOR_Q_MGR: Final = 2031
 OBJECT_IN_USE: Final = 2042
@@ -28,6 +29,7 @@ OBJECT_ALREADY_EXISTS: Final = 2100
 Q_MGR_STOPPING: Final = 2162
 STORAGE_MEDIUM_FULL: Final = 2192
 UNEXPECTED_ERROR: Final = 2195
+INCONSISTENT_UOW: Final = 2245
 
 
 def refusal(reason: int, text: str, *names: str) -> MessageException:
@@ -65,3 +67,10 @@ def too_many(most: int) -> MessageException:
     """Returns the error for a unit of work that holds as many messages as may be uncommitted."""
     text = f"a unit of work has {most} uncommitted messages, which is MAXUMSGS: commit more often"
     return refusal(SYNCPOINT_LIMIT_REACHED, text)
+
+
+def inconsistent(queue: str, *, was_in_unit: bool) -> MessageException:
+    """Returns the error for a get of a group's next message that is in a unit of work where others were not."""
+    was, is_now = ("in", "outside") if was_in_unit else ("outside", "in")
+    text = f"a group that was begun {was} a unit of work cannot go on {is_now} one: get all its messages alike"
+    return refusal(INCONSISTENT_UOW, text, queue)

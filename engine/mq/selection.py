@@ -37,8 +37,10 @@ def in_turn(stored: Stored, wanted: Selection, handle: Handle, is_whole: Callabl
     descriptor = stored.descriptor
     if wanted.browse and stored.order <= handle.cursor:
         return False
-    if wanted.logical and handle.group:
-        return descriptor.group_id == handle.group and descriptor.msg_seq_number == handle.next_number
+    if wanted.logical:
+        group, number = handle.in_hand(wanted)
+        if group:
+            return descriptor.group_id == group and descriptor.msg_seq_number == number
     if not descriptor.msg_flags & GROUPED or descriptor.group_id == NO_ID:
         return True
     if wanted.logical and descriptor.msg_seq_number != 1:
@@ -49,7 +51,7 @@ def in_turn(stored: Stored, wanted: Selection, handle: Handle, is_whole: Callabl
 def ends_wait(stored: Stored, wanted: Selection, handle: Handle, is_whole: Callable[[bytes], bool]) -> bool:
     """Returns True where a message that has just come is in turn, or makes a group whole whose first one is."""
     group = stored.descriptor.group_id
-    begins = wanted.whole_groups and not (wanted.logical and handle.group)
+    begins = wanted.whole_groups and not (wanted.logical and handle.in_hand(wanted)[0])
     if begins and stored.descriptor.msg_flags & GROUPED and group != NO_ID:
         return group in handle.whole or is_whole(group)
     return in_turn(stored, wanted, handle, is_whole)

@@ -7,11 +7,13 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from engine.errors import BrokerError
+from engine.mq.refusals import inconsistent
 from engine.work import Arrival, QueueAttributes, Selection, UnitOfWork
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
     from engine.mq.admission import Target
+    from engine.mq.frames import Get
 
 
 class Facts(NamedTuple):
@@ -50,6 +52,10 @@ class ServedWork(UnitOfWork, Protocol):
     @property
     def is_idle(self) -> bool:
         """True where nothing has been put or got since the unit began."""
+        ...
+
+    def is_amid_group(self, queue: str) -> bool:
+        """Returns True where a part of a group of a queue has been got in logical order."""
         ...
 
     def get_some(
@@ -132,3 +138,16 @@ def unprotected(work: ServedWork, process: int = 0) -> ServedWork:
     work.protects = False
     work.process = process
     return work
+
+
+def check_units(get: Get, work: ServedWork, once: ServedWork | None) -> None:
+    """Refuse a get in logical order outside a client's unit of work in the middle of a group of it, and the reverse.
+
+    A server has two units of work for a client, of which `once` is for what is done outside its own.
+    """
+    selection = get.selection
+    if selection is None or not selection.logical or selection.browse:
+        return
+    other = work if get.syncpoint is False else once
+    if other is not None and other.is_amid_group(get.queue):
+        raise inconsistent(get.queue, was_in_unit=other is work)

@@ -13,7 +13,7 @@ from engine.mq import frames
 from engine.mq.addresses import Peer
 from engine.mq.conversation import Conversation, Frame
 from engine.mq.frames import Get
-from engine.mq.server_operations import Unfinished, unprotected
+from engine.mq.server_operations import Unfinished, check_units, unprotected
 from engine.work import Arrival, QueueAttributes
 
 if TYPE_CHECKING:
@@ -206,6 +206,8 @@ class Session(Conversation):
             return
         self._claim()
         wanted = self._read_get(data)
+        if self._once is not None or wanted.syncpoint is False:
+            check_units(wanted, self._work, self._once)
         self._carried = bool(flags & frames.CARRIED)
         self._by_persistence = self._carried and wanted.syncpoint is None
         self.get = wanted = wanted._replace(syncpoint=True) if self._by_persistence else wanted

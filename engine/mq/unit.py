@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from os import getpid
 from typing import TYPE_CHECKING
 
-from engine.descriptor import PERSISTENT, SEGMENT, SEGMENTATION_ALLOWED, Descriptor
+from engine.descriptor import PERSISTENT, SEGMENTATION_ALLOWED, Descriptor
 from engine.errors import BrokerError
 from engine.message.topics import ADDRESS, address
 from engine.mq.admission import context_of
@@ -80,10 +80,12 @@ class Work:
                 return None
         if self.rights is not None:
             self.rights.check_get(queue, selection)
-        if (policy := opened.policy) is not None and self.protects:
-            return manager.protection.get(self, queue, policy, selection, syncpoint=syncpoint, wait=wait)
+        if self.protects and opened.policy is not None:
+            return manager.protection.get(self, queue, opened.policy, selection, syncpoint=syncpoint, wait=wait)
         if len(self.taken) + len(self._puts) - self.copied >= manager.most_uncommitted and syncpoint is not False:
             raise too_many(manager.most_uncommitted)
+        if opened.group:
+            opened.check_group(selection, in_unit=syncpoint)
         with manager.lock:
             stored = opened.queue.take(selection, opened)
             opened.seen = opened.queue.arrivals
@@ -93,8 +95,8 @@ class Work:
                 return None
         if selection is not None and selection.browse:
             return manager.arrival(stored)
-        in_pieces = stored.descriptor.msg_flags & SEGMENT
-        taken, whole = taken_whole(manager, opened, stored) if in_pieces else ([(opened.queue, stored)], stored)
+        alone = not stored.descriptor.msg_flags or opened.note_unit(stored, selection, in_unit=syncpoint)
+        taken, whole = ([(opened.queue, stored)], stored) if alone else taken_whole(manager, opened, stored)
         return self.got(taken, whole, syncpoint=syncpoint)
 
     def get_some(
@@ -274,6 +276,10 @@ class Work:
         """Back out what is not committed: nobody has the unit any more."""
         self.back_out()
 
+    def is_amid_group(self, queue: str) -> bool:
+        """Returns True where a part of a group of a queue has been got in logical order."""
+        return queue in self._opened and self._opened[queue].group != b""
+
     def uses(self, queue: Queue) -> tuple[int, bool, bool]:
         """Returns how many uncommitted messages of a queue the unit has, and whether it reads and writes it."""
         moved = sum(one is queue for one, _ in (*self._puts, *self.taken))
@@ -287,10 +293,8 @@ class Work:
         assert opened is not None  # one that found nothing has opened it
         waiting = Waiting(self, opened, wanted, wake, takes=takes)
         with self.manager.lock:
-            if opened.seen == opened.queue.arrivals:
-                opened.queue.waiters.add(waiting)
-            else:
-                waiting.wake(None)
+            is_late = opened.seen != opened.queue.arrivals
+            waiting.wake(None) if is_late else opened.queue.waiters.add(waiting)
         return waiting
 
     def put_at_once(self, queue: str, descriptor: Descriptor, body: bytes) -> bool:

@@ -22,6 +22,7 @@ from engine.mq.properties import folder_texts, folders_of, opened, properties_of
 from engine.mq.property_types import Property
 from engine.mq.queued_message import Stored
 from engine.mq.refusals import MSG_TOO_BIG_FOR_Q_MGR, PUT_INHIBITED, full, refusal, too_long
+from engine.mq.reports import REQUEST, check_answers
 
 if TYPE_CHECKING:
     from engine.message.topics import TopicAddress
@@ -164,7 +165,7 @@ def published(
         raise refusal(MSG_TOO_BIG_FOR_Q_MGR, text, topic)
     now = admission.clock()
     # fmt: off
-    (_, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, msg_id, correl_id, _, queue,
+    (report, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, msg_id, correl_id, _, queue,
      queue_manager, user, token, identity, _, _, date, hour, origin, group_id, sequence, offset, flags,
      length) = descriptor
     if not len(msg_id) == len(correl_id) == len(group_id) == ID_LENGTH:
@@ -179,6 +180,8 @@ def published(
     expires = 0 if expiry == UNLIMITED else expires_at(expiry, now)
     if not 0 <= kind | feedback | encoding | ccsid | sequence | offset | flags | length + 1 <= LARGEST:
         pack(descriptor)  # some that are negative are good; it refuses others
+    if report or kind == REQUEST:
+        check_answers(report, kind, queue)
     own = tuple.__new__(Descriptor, (
         0, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, msg_id, correl_id, 0, queue,
         queue_manager, given[1] or user or given[2], token, identity, _BROKER, manager.name, date, hour,

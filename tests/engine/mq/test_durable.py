@@ -23,7 +23,7 @@ from engine.mq.store.journal import Journal
 from engine.mq.unit import Work
 from engine.work import Selection
 
-LASTING = Descriptor(persistence=1)
+LASTING = Descriptor(persistence=1, reply_to_q="REPLIES")
 NUMBERS = (
     *("report", "msg_type", "feedback", "encoding", "coded_char_set_id", "put_appl_type", "msg_seq_number"),
     *("offset", "original_length"),

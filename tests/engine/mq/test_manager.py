@@ -15,6 +15,7 @@ from engine.mq.unit import Work
 from engine.work import Selection
 
 COA, COD, EXPIRATION = 0x100, 0x800, 0x200000
+ANSWERED = (COA, COD | 0x1000, EXPIRATION, 0x7000000, 0x1, 0x2, 0x4)  # exceptions, PAN, NAN and activity behind them
 
 
 def manager(**queues: Mapping[str, object]) -> QueueManager:
@@ -49,6 +50,11 @@ REFUSED: list[tuple[int, Callable[[QueueManager, Work], object]]] = [
     (2001, lambda _, work: work.put("TO.ALIAS", Descriptor(), b"")),
     (2013, lambda _, work: work.put("BIG", Descriptor(expiry=0), b"")),
     (2024, lambda _, work: [work.put("BIG", Descriptor(), b"") for _ in range(4)]),
+    (2027, lambda _, work: work.put("BIG", Descriptor(msg_type=1), b"")),
+    (2027, lambda _, work: work.put("BIG", Descriptor(msg_type=1, reply_to_q="  "), b"")),
+    (2027, lambda _, work: work.publish("prices", Descriptor(msg_type=1), b"")),
+    (2027, lambda _, work: work.publish("prices", Descriptor(report=COA), b"")),
+    *((2027, lambda _, work, option=option: work.put("BIG", Descriptor(report=option), b"")) for option in ANSWERED),
     (2459, lambda _, work: work.get("BIG", Selection(selector="colour ="))),
     (2100, lambda queues, _: queues.define("QLOCAL", "BIG", {})),
     (2100, lambda queues, _: queues.define("QALIAS", "BIG", {}, replace=True)),

@@ -47,7 +47,7 @@ def test_copies(queues: QueueManager, service: str, syncpoint: bool, persistence
     carried_out(queues, f"DEFINE QL(S) DEFPRTY(7) DEFPSIST(YES)\nDEFINE QL(Q) STREAMQ(S) STRMQOS({service})")
     work = queues.work(user="ada", application="orders")
     head = (0x100 + 0x800 + 0x200000 + 0x1000000 + 0x40 + 1, 8, 3_000, 0, 273, 850, "MQSTR", 4, persistence)
-    given = Descriptor(*head, correl_id=b"\1" * 24, group_id=b"\2" * 24, msg_seq_number=3, msg_flags=8)
+    given = Descriptor(*head, reply_to_q="R", correl_id=b"\1" * 24, group_id=b"\2" * 24, msg_seq_number=3, msg_flags=8)
     own = work.put("Q", *join({"colour": "red"}, given, b"body"), syncpoint=syncpoint)
     assert ([] if syncpoint else [1]) == [len(queues.browse("S"))] * (not syncpoint)
     work.commit()

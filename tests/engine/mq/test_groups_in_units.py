@@ -1,0 +1,88 @@
+"""Groups in logical order, in units of work and outside them: one way for all messages of a group."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, Descriptor
+from engine.mq import QueueManager
+from engine.work import Selection
+from tests.engine.mq.served import refused, serving
+
+LOGICAL = Selection(logical=True)
+BROWSED = Selection(logical=True, browse=True)
+
+
+@pytest.fixture(params=["in the process", "over a socket"])
+def queues(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
+    """A queue manager with two groups of three messages on a queue, and one message of no group between them."""
+    manager = QueueManager("Q")
+    work = manager.work()
+    for name in (b"a1", b"a2", b"a3", b"-", b"b1", b"b2", b"b3"):
+        own = (
+            Descriptor(group_id=name[:1] * 24, msg_seq_number=int(name[1:]), msg_flags=FLAGS[name[1:]])
+            if name[1:]
+            else Descriptor()
+        )
+        work.put("Q", own, name)
+    work.commit()
+    if request.param == "in the process":
+        yield manager
+        return
+    with serving(manager, tmp_path) as client:
+        yield client
+
+
+FLAGS = {b"1": MSG_IN_GROUP, b"2": MSG_IN_GROUP, b"3": MSG_IN_GROUP | LAST_MSG_IN_GROUP}
+
+
+def got(work: Any, selection: Selection, *units: bool | None) -> str:
+    """Returns the bodies that gets give, each in the unit or outside it."""
+    found = [work.get("Q", selection, syncpoint=unit) for unit in units]
+    return b" ".join(arrival.body for arrival in found if arrival is not None).decode()
+
+
+@pytest.mark.parametrize("begins", [True, False])
+def test_a_group_goes_on_as_it_was_begun(queues: Any, *, begins: bool) -> None:
+    """Its next message is refused the other way (2245), also behind a commit, and is still there the right way."""
+    work = queues.work()
+    assert "a1" == got(work, LOGICAL, begins)
+    for _ in range(2):
+        assert 2245 == refused(lambda: work.get("Q", LOGICAL, syncpoint=not begins))
+        work.commit()
+    assert "a2 a3" == got(work, LOGICAL, begins, begins)
+    assert "- b1" == got(work, LOGICAL, not begins, not begins)
+    assert 2245 == refused(lambda: work.get("Q", LOGICAL, syncpoint=begins))
+    work.back_out()
+    assert ("" if begins else "- b1") == b" ".join(
+        one.body for one in queues.browse("Q") if one.body in {b"-", b"b1"}
+    ).decode()
+
+
+def test_gets_in_any_order_and_browsing_have_no_group_in_hand(queues: Any) -> None:
+    """Gets that do not ask for logical order are free, and who browses is elsewhere in the queue than who gets."""
+    work = queues.work()
+    assert "a1" == got(work, LOGICAL, True)
+    assert "b2" == got(work, Selection(group_id=b"b" * 24, selector="JMSXGroupSeq = 2"), False)
+    assert "- b1" == got(work, BROWSED, False, True)
+    assert "a2 a3" == got(work, LOGICAL, True, True)
+
+
+def test_what_is_got_outside_a_unit_stays_got_when_one_is_backed_out(queues: Any) -> None:
+    """The group goes on behind its last message that was got."""
+    work = queues.work()
+    assert "a1" == got(work, LOGICAL, False)
+    work.put("Q", Descriptor(), b"never")
+    work.back_out()
+    assert "a2 a3" == got(work, LOGICAL, False, False)
+
+
+def test_a_unit_that_is_backed_out_has_no_group_in_hand_for_gets_outside_it(queues: Any) -> None:
+    """After that, the group may be begun outside a unit."""
+    work = queues.work()
+    assert "a1 a2" == got(work, LOGICAL, True, True)
+    work.back_out()
+    assert "a1 a2 a3" == got(work, LOGICAL, False, False, False)
+    assert 4 == queues.depth("Q")
