@@ -53,14 +53,17 @@ def fork(run: Callable[[Channel], None], inherited: Iterable[int] = ()) -> Child
     parent = os.getpid()
     sys.stdout.flush()
     sys.stderr.flush()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # else the child's copy of a handler takes it
     pid = os.fork()
     if pid:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.socket.close()
         os.set_inheritable(own.fileno(), False)
         return Child(pid, own)
     status = _FAILED
     try:
         _settle(parent, {0, 1, 2, theirs.fileno(), *inherited})
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         run(theirs)
         status = 0
     except SystemExit as leaving:

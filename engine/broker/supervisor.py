@@ -208,7 +208,9 @@ class Supervisor:
 
     def _look(self) -> None:
         """See whether all that is to start is there."""
-        if self._started is not None and all(kept.state != "starting" for kept in self._kept.values()):
+        if self._ending or self._started is None:
+            return
+        if all(kept.state != "starting" for kept in self._kept.values()):
             failed = [f"{kept.name} {kept.state}" for kept in self._kept.values() if kept.state != "running"]
             self.log.tell("the broker is ready" + (f", but {'; '.join(failed)}" if failed else ""))
             started, self._started = self._started, None
