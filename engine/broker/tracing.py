@@ -18,10 +18,15 @@ def trace_file(folder: Folder, group: str, flow: str) -> Path:
     return folder.traces / f"{quote(group, safe=' ')}.{quote(flow, safe=' ')}.txt"
 
 
+def trace_parts(folder: Folder, group: str, flow: str) -> tuple[Path, Path]:
+    """Returns the two files of a flow's user trace, the older first; either may not be there."""
+    file = trace_file(folder, group, flow)
+    return file.with_suffix(".old"), file
+
+
 def trace_lines(folder: Folder, group: str, flow: str) -> Iterator[str]:
     """Yields the lines of a flow's user trace, oldest first."""
-    file = trace_file(folder, group, flow)
-    for part in (file.with_suffix(".old"), file):
+    for part in trace_parts(folder, group, flow):
         if part.is_file():
             with part.open(encoding="utf-8", errors="replace") as lines:
                 yield from (line.rstrip("\n") for line in lines)
@@ -45,6 +50,5 @@ def as_data(lines: Iterable[str]) -> list[dict[str, Any]]:
 
 def forget(folder: Folder, group: str, flow: str) -> None:
     """Take away what was traced of a flow."""
-    file = trace_file(folder, group, flow)
-    for part in (file.with_suffix(".old"), file):
+    for part in trace_parts(folder, group, flow):
         part.unlink(missing_ok=True)

@@ -202,7 +202,7 @@ def repl(source: Input = None, domain: Domain = "", limits: Limited = None, max_
 
     with _desk(limits) as around:
         session = Session(_body(source, max_input), domain, around)
-        for entry in chain(_entries(), ("",)):
+        for entry in chain(_entries(max_input), ("",)):
             for line in session.answer(entry):
                 typer.echo(line)
 
@@ -256,11 +256,19 @@ def _in_unit(databases: Sources | None, around: Surroundings, run_it: Callable[[
     return given
 
 
-def _entries() -> Iterator[str]:
-    """The lines that a person types."""
+def _entries(max_input: str) -> Iterator[str]:
+    """Yields the lines that a person types, or that standard input holds."""
+    from engine.files.input_files import lines_of, size_of
+
+    if sys.stdin is None:
+        raise ConfigurationException("standard input is closed: pipe entries into it, or type them")
+    if not sys.stdin.isatty():
+        for line in lines_of(sys.stdin.buffer, "standard input", size_of(max_input)):
+            yield line.decode("utf-8", "replace").rstrip("\r\n")
+        return
     while True:
         try:
-            yield input("esql> " if sys.stdin.isatty() else "")
+            yield input("esql> ")
         except EOFError:
             return
 

@@ -333,12 +333,15 @@ def read_log(given: Given) -> None:
     -f names a flow; without a flow it has the trace read from its file, as it always is.
     """
     from engine.broker.administration import broker_of
-    from engine.broker.tracing import trace_lines
+    from engine.broker.tracing import trace_lines, trace_parts
+    from engine.files.input_files import refuse_inputs
     from engine.files.output_files import write_file
 
     broker = broker_of(given.component)
     flows = [given.value("f")] if given.value("f") else []
-    uses = _uses(given.component, flows, given.value("e"))
+    uses = tuple(_uses(given.component, flows, given.value("e")))
+    parts = [part for own, use in uses for part in trace_parts(broker.folder, own.name, use.name)]
+    refuse_inputs((Path(given.value("o")),) if given.value("o") else (), parts)
     lines = [line for own, use in uses for line in trace_lines(broker.folder, own.name, use.name)]
     if not given.value("o"):
         for line in lines:

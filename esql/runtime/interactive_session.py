@@ -103,11 +103,21 @@ class Session:
 
     def __init__(self, body: bytes | None, domain: str, around: Surroundings | None = None) -> None:
         self._pending: list[str] = []
+        self._length = 0  # of what is pending
         self._here = compile_text(";", "COMPUTE").activation(message_of(body, domain), around)
 
     def answer(self, line: str) -> Iterator[str]:
         """Yields the answers to a line; a statement goes on until a line ends it with its semicolon, or is empty."""
+        is_last, longest = not line.strip(), self._here.around.limits.text
+        self._length = len(line) if not self._pending else self._length + 1 + len(line)
+        if self._length > longest:
+            self._pending = []
+            yield f"an entry has more than {longest} characters: end its statements, each by a semicolon"
+            return
+        goes_on = bool(self._pending) and not is_last and _goes_on(self._pending[0], line)
         self._pending.append(line)
+        if goes_on:
+            return
         entry = "\n".join(self._pending)
         if not entry.strip():
             self._pending = []
@@ -117,8 +127,7 @@ class Session:
             tree = self._here.output_root if entry.strip().upper() == "OUTPUTROOT" else self._here.environment
             yield dump(tree)
             return
-        is_last = not line.strip()
-        if _goes_on(entry) and not is_last:
+        if _goes_on(entry, entry) and not is_last:
             return
         compiled = self._compiled(entry.rstrip(), is_last=is_last)
         if compiled is None:
@@ -131,7 +140,7 @@ class Session:
 
     def _compiled(self, entry: str, *, is_last: bool) -> Compiled | SyntaxProblems | None:
         try:
-            if ";" not in entry and not _goes_on(entry):
+            if ";" not in entry and not _goes_on(entry, entry):
                 return compile_expression(entry, "entry")
             return compile_text(entry, "COMPUTE", "entry")
         except SyntaxProblems as problems:
@@ -162,7 +171,7 @@ def _lacks_its_end(entry: str, problems: SyntaxProblems) -> bool:
     return all((one.line, one.column) >= end for one in problems.problems)
 
 
-def _goes_on(entry: str) -> bool:
-    """Returns whether an entry is a statement without its end."""
-    first = re.match(r"\s*([A-Za-z]+)", entry)
-    return first is not None and first[1].upper() in STATEMENTS - {"EVAL"} and not entry.rstrip().endswith(";")
+def _goes_on(begin: str, end: str) -> bool:
+    """Returns whether an entry that begins and ends so is a statement without its end."""
+    first = re.match(r"\s*([A-Za-z]+)", begin)
+    return first is not None and first[1].upper() in STATEMENTS - {"EVAL"} and not end.rstrip().endswith(";")

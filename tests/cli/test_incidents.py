@@ -265,6 +265,17 @@ def test_binary_is_one_problem(capsys: pytest.CaptureFixture[str]) -> None:
         )
 
 
+def test_entries_without_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Entries of ESQL are read from a standard input up to a limit, and one that is closed is said to be so."""
+    with Path("/dev/zero").open(encoding="utf-8") as endless:
+        monkeypatch.setattr(sys, "stdin", endless)
+        ended = penstock(capsys, "esql", "repl", "--max-input", "1M")
+    assert (1, True) == (ended.code, "standard input has a line of more than 1,048,576 bytes" in ended.err)
+    monkeypatch.setattr(sys, "stdin", None)
+    ended = penstock(capsys, "esql", "repl")
+    assert (1, True) == (ended.code, "standard input is closed" in ended.err)
+
+
 LONG = "x" * 300
 LONG_NAMES = {
     "esql check": f"esql check {LONG}",

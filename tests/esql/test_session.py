@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from esql.runtime.activation import Surroundings
 from esql.runtime.interactive_session import Session
+from esql.runtime.limits import Limits
+from tests.limits import bounded
 
 CASES = [
     (["1 + 1"], ["2"]),
@@ -33,3 +36,11 @@ def test_conversation(lines: list[str], expected: list[str]) -> None:
     assert len(expected) == len(said)
     for wanted, found in zip(expected, said, strict=True):
         assert found.split("\n")[0].startswith(wanted)
+
+
+def test_an_entry_without_end() -> None:
+    """Lines that end no statement are gathered as far as a program may be long, and each takes as long as the first."""
+    session = Session(None, "", Surroundings(limits=Limits(text=200_000)))
+    with bounded(seconds=5):
+        said = [answer for _ in range(50_000) for answer in session.answer("BEGIN")]
+    assert ["an entry has more than 200000 characters: end its statements, each by a semicolon"] == said

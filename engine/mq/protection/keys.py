@@ -14,10 +14,12 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
 
 from engine.errors import ConfigurationException
+from engine.files.input_files import read_file
 
 PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
 _CERTIFICATES: Final = (".pem", ".crt", ".cer")
 _LEAST_BITS: Final = 2048
+_LARGEST: Final = 1 << 20  # bytes of a file
 
 
 class Identity:
@@ -110,11 +112,17 @@ def _parts(name: x509.Name) -> frozenset[tuple[str, str]]:
     return frozenset((one.oid.dotted_string, str(one.value)) for one in name)
 
 
+def _contents(path: Path) -> bytes:
+    if not path.is_file():
+        raise ConfigurationException(f"{path} is a pipe, a device or a folder: take it out of the key store")
+    return read_file(path, _LARGEST, "no key or certificate has so many")
+
+
 def _certificates(path: Path) -> list[x509.Certificate]:
     if path.suffix not in _CERTIFICATES:
         return []
     try:
-        return x509.load_pem_x509_certificates(path.read_bytes())
+        return x509.load_pem_x509_certificates(_contents(path))
     except ValueError as error:
         raise ConfigurationException(f"{path} holds no certificate in PEM: take it out of the key store") from error
 
@@ -123,7 +131,7 @@ def _private(path: Path) -> PrivateKey:
     if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise ConfigurationException(f"others may read the private key {path}: chmod 600 {path}")
     try:
-        key = load_pem_private_key(path.read_bytes(), None)
+        key = load_pem_private_key(_contents(path), None)
     except (ValueError, TypeError) as error:
         raise ConfigurationException(f"{path} holds no private key in PEM without a password: write it so") from error
     if not isinstance(key, rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey) or (

@@ -9,10 +9,12 @@ from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from engine.errors import ConfigurationException
+from engine.files.input_files import read_file
 
 SCHEMES: Final = ("amqp", "amqps")
 _PORTS: Final = {"amqp": 5672, "amqps": 5671}
 _MOST_PREFETCHED: Final = 10_000
+_LARGEST: Final = 1 << 16  # bytes of a file with a password
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,9 @@ def _password(given: str, options: dict[str, str]) -> str:
     try:
         if Path(file).stat().st_mode & 0o077:
             raise ConfigurationException(f"{file} holds a password and others may read it: chmod 600 {file}")
-        return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
+        return read_file(Path(file), _LARGEST, "no password has so many").decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise ConfigurationException(f"the AMQP password cannot be read from {file}: it is not UTF-8") from None
     except OSError as error:
         raise ConfigurationException(f"the AMQP password cannot be read from {file}: {error.strerror}") from error
 

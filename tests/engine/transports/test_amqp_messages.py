@@ -151,6 +151,16 @@ def test_a_password_file_that_others_may_read_is_refused(tmp_path: Path) -> None
     assert "secret" == read_address(f"amqp://u@h?password-file={file}").password
 
 
+@pytest.mark.parametrize(("data", "words"), [(bytes(100_000), "no password has so many"), (b"\xff", "not UTF-8")])
+def test_a_file_that_holds_no_password(data: bytes, words: str, tmp_path: Path) -> None:
+    """A file that is too long for a password, or no text, is refused in words."""
+    file = tmp_path / "password"
+    file.write_bytes(data)
+    file.chmod(0o600)
+    with pytest.raises(ConfigurationException, match=words):
+        read_address(f"amqp://u@h?password-file={file}")
+
+
 class Node:
     """A node with the properties that a test gives it."""
 

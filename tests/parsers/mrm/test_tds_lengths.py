@@ -62,6 +62,25 @@ GROUPS: list[tuple[Group, dict[str, Group], str]] = [
         {"B": BINARY},
         "é  xyz",
     ),
+    (group(*TEXTS, NUMBER, data_element_separation="taggedFixedLength", tag_length=1), {}, "Aé  BxyzN"),
+    (group(simple("a", tag="A"), simple("b", tag="B"), NUMBER, **ENCODED), {}, "A01éB03xyzN04"),
+    (
+        group(
+            group(
+                simple("a", data_pattern="."), simple("b", data_pattern="..."), data_element_separation="useDataPattern"
+            ),
+            NUMBER,
+            **FIXED,
+        ),
+        {},
+        "éxyz",
+    ),
+    (
+        group(simple("s", "integer", length=1), simple("a", length_reference="s"), TEXTS[1], NUMBER, **FIXED),
+        {},
+        "1éxyz",
+    ),
+    (group(complex_("g", group(TEXTS[0], **FIXED), length=3), TEXTS[1], NUMBER, **FIXED), {}, "é  xyz"),
 ]
 
 
