@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -263,14 +263,12 @@ def _entries(max_input: str) -> Iterator[str]:
     if sys.stdin is None:
         raise ConfigurationException("standard input is closed: pipe entries into it, or type them")
     if not sys.stdin.isatty():
-        for line in lines_of(sys.stdin.buffer, "standard input", size_of(max_input)):
-            yield line.decode("utf-8", "replace").rstrip("\r\n")
+        lines = lines_of(sys.stdin.buffer, "standard input", size_of(max_input))
+        yield from (line.decode("utf-8", "replace").rstrip("\r\n") for line in lines)
         return
-    while True:
-        try:
+    with suppress(EOFError):
+        while True:
             yield input("esql> ")
-        except EOFError:
-            return
 
 
 def _write_over(path: Path, text: str, *, is_named: bool) -> None:
