@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,7 +15,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from engine.descriptor import Descriptor
-from engine.errors import BrokerError, ConfigurationException, MessageException
+from engine.errors import BrokerError, MessageException
 from engine.mq import QueueManager
 from engine.mq.properties import join, properties_of, split
 from engine.mq.protection import policies
@@ -249,21 +248,6 @@ def test_who_reads_what(
             opened.open(policy(got_by), sealed)
     else:
         assert BODY == opened.open(policy(got_by), sealed).body
-
-
-@pytest.mark.parametrize("name", ["a.crt", "a.key"])
-@pytest.mark.parametrize("kind", ["device", "pipe", "large"])
-def test_what_is_no_key(name: str, kind: str, tmp_path: Path) -> None:
-    """A device, a pipe and a file without end in a key store are refused before they are read or waited for."""
-    if kind == "device":
-        (tmp_path / name).symlink_to("/dev/zero")
-    elif kind == "pipe":
-        os.mkfifo(tmp_path / name, 0o600)
-    else:
-        (tmp_path / name).touch(0o600)
-        os.truncate(tmp_path / name, 1 << 40)
-    with pytest.raises(ConfigurationException, match=r"a\.(crt|key)"):
-        KeyStore(tmp_path)
 
 
 def policy(words: str) -> Policy:
