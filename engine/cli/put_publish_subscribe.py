@@ -57,6 +57,7 @@ class Options:
     def message(self, place: str, descriptor: Descriptor, body: bytes) -> Given:
         """Returns a message as the options want it; what they do not say stays."""
         from engine.mq.properties import join
+        from engine.mq.property_names import check_names
 
         changes: dict[str, object] = {"persistence": 1} if self.persistent else {}
         if self.priority is not None:
@@ -67,7 +68,9 @@ class Options:
         changes |= {name: identifier(name, digits) for name, digits in ids.items() if digits}
         descriptor = descriptor._replace(**changes)  # type: ignore[arg-type]  # fields of their types
         if self.properties:
-            descriptor, body = join(dict(map(_property, self.properties)), descriptor, body)
+            given = dict(map(_property, self.properties))
+            check_names(given)
+            descriptor, body = join(given, descriptor, body)
         return Given(place, descriptor, body)
 
     def check(self) -> None:
@@ -350,7 +353,8 @@ def _form(arrival: Arrival, *, as_json: bool) -> bytes:
     if not as_json:
         body = split(*arrival)[2]
         return body if body.endswith(b"\n") else body + b"\n"
-    found = to_object(*arrival)
+    found, told = to_object(*arrival), split(*arrival)[0]
     properties: Any = found["properties"]
-    said = {"topic": properties.pop(_TOPIC, ""), "retained": properties.pop(_RETAINED, False)}
+    said = {"topic": told.get(_TOPIC, ""), "retained": told.get(_RETAINED, False)}
+    found["properties"] = {name: value for name, value in properties.items() if name not in {_TOPIC, _RETAINED}}
     return json.dumps(said | found, ensure_ascii=False).encode() + b"\n"

@@ -15,6 +15,7 @@ from engine.descriptor import LENGTHS, NO_ID, NO_TOKEN, Descriptor
 from engine.errors import ConfigurationException
 from engine.mq import pcf
 from engine.mq.properties import join, split
+from engine.mq.property_names import check_names, problem_of
 from engine.mq.property_types import Property
 
 _NAMES: Final = (
@@ -47,7 +48,11 @@ def to_object(descriptor: Descriptor, body: bytes) -> dict[str, object]:
     >>> found["priority"], found["properties"], found["body"]
     (3, {}, 'hello')
     """
-    properties, descriptor, body = split(descriptor, body)
+    properties, plain, behind = split(descriptor, body)
+    if any(map(problem_of, properties)):  # of a header that others wrote: it stays, as nobody could put those again
+        properties = {}
+    else:
+        descriptor, body = plain, behind
     said = descriptor._asdict()
     names = (*_NAMES, *(name for name in _SELDOM if said[name] != _DEFAULTS[name]))
     found: dict[str, object] = {name: _shown(said[name]) for name in names}
@@ -146,6 +151,7 @@ def _properties(given: object) -> dict[str, Property]:
         return {}
     if not isinstance(given, dict):
         raise _wrong(f"properties must be an object of names and values, not {given!r:.60}")
+    check_names(given)
     return {name: _given(name, value) for name, value in given.items()}
 
 

@@ -11,7 +11,7 @@ from struct import Struct
 from typing import Any, Final, TypeAlias, cast
 
 from engine.descriptor import UTF_8, Descriptor
-from engine.mq.property_types import PROPERTY_NAME, Property, refused, spelled_of, value_of
+from engine.mq.property_types import MIXED_CONTENT, PROPERTY_NAME, Property, refused, spelled_of, value_of
 
 Layout: TypeAlias = tuple[
     tuple[list[str], tuple[int, ...]], ...
@@ -300,7 +300,8 @@ def _layout(names: tuple[str, ...], kinds: tuple[str | None, ...]) -> Layout:
         for part in above:
             below = _below(below, part, name)
         if last in below:
-            raise refused(name, f"there are two properties at {name}; leave one out", PROPERTY_NAME)
+            reason = MIXED_CONTENT if isinstance(below[last], dict) else PROPERTY_NAME
+            raise refused(name, f"there are two properties at {name}; leave one out", reason)
         below[last] = (at, kinds[at] if kinds else "")
     found = []
     for folder, tree in trees.items():
@@ -319,7 +320,7 @@ def _known_layout(names: tuple[str, ...], kinds: tuple[str | None, ...]) -> Layo
 def _below(tree: dict[str, dict[str, object]], part: str, name: str) -> dict[str, dict[str, object]]:
     below = tree.setdefault(part, {})
     if not isinstance(below, dict):
-        raise refused(name, f"{name} lies below a property that has a value; leave one out", PROPERTY_NAME)
+        raise refused(name, f"{name} lies below a property that has a value; leave one out", MIXED_CONTENT)
     return below  # type: ignore[return-value]
 
 

@@ -12,6 +12,7 @@ Property: TypeAlias = str | bool | int | float | bytes | None
 
 PROPERTY_NAME: Final = 2442
 PROPERTY_TYPE: Final = 2473
+MIXED_CONTENT: Final = 2498
 
 _NUMBERS_OF_JMS: Final = frozenset({"jms.Tms", "jms.Exp", "jms.Dlv", "jms.Pri", "jms.Seq"})  # numbers without a dt
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,19}")

@@ -96,6 +96,7 @@ REFUSALS = {
     "expiry": (("put", "A", "--text", "x", "--expiry", "0"), "--expiry 0"),
     "id": (("get", "A", "--msg-id", "xyz"), "--msg-id xyz is no id"),
     "property": (("put", "A", "--text", "x", "--property", "colour"), "write NAME=VALUE"),
+    "name of a property": (("put", "A", "--text", "x", "--property", "Not=x"), "2442"),
     "count and all": (("get", "A", "--count", "2", "--all"), "exclude each other"),
     "wait": (("get", "A", "--wait", "-1"), "--wait -1"),
     "wait of no number": (("get", "A", "--wait", "nan"), "--wait nan"),

@@ -17,6 +17,12 @@ IDS: Final = frozenset({"JMSMessageID", "JMSCorrelationID", "JMSXGroupID"})  # t
 _MQMD: Final = "Root.MQMD."
 _OF_CONTENTS: Final = ("Root.", "Body.", "InputRoot.", "InputBody.")  # which filters of contents read, and no selector
 _IN_GROUP: Final = MSG_IN_GROUP | LAST_MSG_IN_GROUP
+_SYNONYMS: Final = {
+    "jms.Cid": "JMSCorrelationID",
+    "jms.Rto": "JMSReplyTo",
+    "jms.Gid": "JMSXGroupID",
+    "jms.Seq": "JMSXGroupSeq",
+}
 
 
 def lookup(name: str) -> Evaluation | None:
@@ -55,10 +61,12 @@ def _field(field: str) -> Evaluation:
 
 
 def _or_property(name: str, evaluate: Evaluation) -> Evaluation:
-    """Returns the evaluation of a field that a JMS property overrides."""
+    """Returns the evaluation of a field that a property overrides, as JMS writes it or as programs of MQ set it."""
+    synonym = _SYNONYMS.get(name, name)
 
     def found(descriptor: Descriptor, properties: Properties) -> Value:
-        value = properties().get(name)
+        said = properties()
+        value = said.get(synonym, said.get(name))
         return evaluate(descriptor, properties) if value is None else value  # type: ignore[return-value]
 
     return found
@@ -108,6 +116,8 @@ def _reply_to(descriptor: Descriptor, _: Properties) -> Value:
 def _type(_: Descriptor, properties: Properties) -> Value:
     """Returns mcd.Type, or the mcd URI where the folder names a message set or a format too."""
     found = properties()
+    if (given := found.get("JMSType")) is not None:  # a program of MQ has set it
+        return given  # type: ignore[return-value]
     domain, set_, type_, format_ = (str(found.get(f"mcd.{name}") or "") for name in ("Msd", "Set", "Type", "Fmt"))
     if set_ or format_:
         return f"mcd://{domain}/{set_}/{type_}" + (f"?format={format_}" if format_ else "")

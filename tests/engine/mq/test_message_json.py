@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.descriptor import NO_ID, Descriptor
-from engine.errors import ConfigurationException
+from engine.errors import ConfigurationException, MessageException
 from engine.mq.message_json import from_line, from_object, to_line, to_object
 from engine.mq.properties import join
 
@@ -127,6 +127,41 @@ def test_refused(line: str, text: str) -> None:
     with pytest.raises(ConfigurationException) as caught:
         from_line(line)
     assert text in str(caught.value)
+
+
+NAMES = (
+    *((word, 2442) for word in ("NULL", "true", "False", "NOT", "and", "Or", "BETWEEN", "like", "In", "IS", "escape")),
+    *((f"usr.{word}", 2442) for word in ("NOT", "null", "JMSType", "JMSPriority", "1a")),
+    *((name, 2442) for name in ("JMSPriority", "JMSXUserID", "JMSXAppID", "JMS_IBM_Format", "JMSanything", "JMS")),
+    *((name, 2442) for name in ("Body.a", "Root.XML.a", "Root.MQMD.Priority", "Body", "mq.a.b", "MQ.a.b", "mqps.a.b")),
+    *((name, 2442) for name in ("", ".a", "a.", "a..b", "1a", "-a", "a b", "a=b", "a<", "a'b", "a,b", "\U0001d51e")),
+    ("a" * 4096, 2513),
+    *((name, 0) for name in ("JMSType", "JMSCorrelationID", "JMSReplyTo", "JMSXGroupID", "JMSXGroupSeq", "jms", "usr")),
+    *(
+        (name, 0)
+        for name in ("NOTE", "a.NOT", "inner", "Rooted", "bodyText", "mq.a", "mq_usr.a.b", "größe", "_a1", "a" * 4095)
+    ),
+)
+
+
+@pytest.mark.parametrize(("name", "reason"), NAMES)
+def test_names_of_properties(name: str, reason: int) -> None:
+    """Names that MQ keeps for itself, for JMS and for selectors are refused by its reason; others come back."""
+    if not reason:
+        message = from_object({"body": "x", "properties": {name: 5}})
+        assert ({name: 5}, "x") == (to_object(*message)["properties"], to_object(*message)["body"])
+        return
+    with pytest.raises(MessageException) as caught:
+        from_object({"body": "x", "properties": {name: 5}})
+    assert reason == caught.value.reason
+
+
+def test_a_header_with_names_that_nobody_can_put_stays_in_front_of_its_body() -> None:
+    """What is printed can be put again as it was."""
+    descriptor, body = join({"JMSPriority": 5, "colour": "red"}, Descriptor(format="MQSTR"), b"body")
+    found = to_object(descriptor, body)
+    assert ({}, "MQHRF2") == (found["properties"], found["format"])
+    assert (descriptor, body) == from_object(found)
 
 
 IDS = st.binary(min_size=24, max_size=24)

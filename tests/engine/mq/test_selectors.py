@@ -269,6 +269,24 @@ def test_overridden() -> None:
     assert (True, False) == (selector(MESSAGE, lambda: {"jms.Cid": "mine"}), selector(MESSAGE, dict))
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "value"),
+    [
+        ("JMSType = 'bill'", "JMSType", "bill"),
+        ("JMSCorrelationID = 'mine'", "JMSCorrelationID", "mine"),
+        ("JMSReplyTo = 'queue:///R'", "JMSReplyTo", "queue:///R"),
+        ("JMSXGroupID = 'orders' ", "JMSXGroupID", "orders"),
+        ("JMSXGroupSeq > 4", "JMSXGroupSeq", 5),
+    ],
+)
+def test_properties_of_jms_that_programs_of_mq_set(text: str, name: str, value: object) -> None:
+    """They stand in front of what the descriptor and the folders of JMS say."""
+    selector = compile_selector(text)
+    said = {"mcd.Type": "other", "jms.Gid": "other", "jms.Cid": "other"}
+    assert selector(MESSAGE, lambda: said) is not True
+    assert selector(MESSAGE, lambda: said | {name: value}) is True
+
+
 def test_long_patterns_take_no_longer() -> None:
     """A pattern that makes backtracking matchers take for ever is answered at once."""
     selector = compile_selector(f"a LIKE '{'%a' * 200}%b'")
