@@ -24,6 +24,7 @@ MANIFEST: Final = "_manifest.json"
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _JAVA_ENDS: Final = 3.0  # seconds that Java gets to remove its folders
 _OFTEN: Final = 0.02
+_ERRORS: Final = 2  # the descriptor of standard error
 _PROCESSES: Final = Path("/proc")
 
 Manifest: TypeAlias = Callable[[str], str]
@@ -60,11 +61,13 @@ class Ending:
 def ended_at_once(ending: Ending) -> Iterator[Callable[[], None]]:
     """Ends this process, Java and its workers at a signal while a block runs; yields what takes the signals again.
 
-    PySpark takes SIGINT for itself as it starts.
+    PySpark takes SIGINT for itself as it starts; while Java does, standard error is a pipe to a thread of this process.
     """
     if threading.current_thread() is not threading.main_thread():
         yield lambda: None
         return
+
+    shown = _standard_error()
 
     def end(number: int, _: FrameType | None) -> None:
         for each in _SIGNALS:
@@ -76,7 +79,7 @@ def ended_at_once(ending: Ending) -> Iterator[Callable[[], None]]:
         except OSError as error:
             said = f"{ending.output} holds what had been written: {error.strerror}"
         with suppress(OSError):
-            os.write(2, f"penstock: ended by {name}: {said}\n".encode(errors="backslashreplace"))
+            os.write(shown, f"penstock: ended by {name}: {said}\n".encode(errors="backslashreplace"))
         os._exit(128 + number)  # what waits for Java further up would wait for ever, or complain of it
 
     before = [(each, signal.getsignal(each)) for each in _SIGNALS]
@@ -91,6 +94,16 @@ def ended_at_once(ending: Ending) -> Iterator[Callable[[], None]]:
     finally:
         for each, handler in before:
             signal.signal(each, handler)
+        if shown != _ERRORS:
+            os.close(shown)
+
+
+def _standard_error() -> int:
+    """Returns a descriptor of standard error as it is now, whatever it is made to be later."""
+    try:
+        return os.dup(_ERRORS)
+    except OSError:
+        return _ERRORS
 
 
 def _end_others() -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -48,6 +49,25 @@ def test_an_output_that_takes_nothing_is_found_before_spark_starts(
     monkeypatch.setattr("spark_exec.session.session", started)
     ended = penstock(capsys, "spark", "run", str(FLOW), "--messages", str(MESSAGES), "--output", "/proc/out")
     assert (1, True) == (ended.code, ended.err.startswith("penstock: BIP2066: /proc/out cannot be written: "))
+
+
+SIFTED = """
+import os, signal
+from spark_exec.cancellation import Ending, ended_at_once
+
+with ended_at_once(Ending("out")):
+    reading, writing = os.pipe()
+    os.dup2(writing, 2)
+    os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+def test_the_end_is_told_while_java_starts(tmp_path: Path) -> None:
+    """What a run that a signal ends leaves is said on standard error, also while that goes through a sieve."""
+    around = {**os.environ, "PYTHONPATH": str(ROOT)}
+    program = [sys.executable, "-c", SIFTED]
+    ended = subprocess.run(program, cwd=tmp_path, env=around, capture_output=True, text=True, check=False)  # noqa: S603
+    assert (143, "penstock: ended by SIGTERM: nothing has been written\n") == (ended.returncode, ended.stderr)
 
 
 def family_names(number: int) -> list[str]:
