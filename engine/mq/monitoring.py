@@ -65,7 +65,9 @@ class Monitoring:
             self.statistics.change()
 
     def close(self) -> None:
-        """End the thread, and write what was counted until now."""
+        """End the thread, and write what was counted until now, once."""
+        if self._stopped:
+            return
         self._stopped = True
         self._said.set()
         if self._thread is not None:

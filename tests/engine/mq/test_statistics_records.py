@@ -192,6 +192,15 @@ def test_records_that_find_no_room(queues: QueueManager, clock: Stopped, caplog:
     assert 1 == sum("are lost" in record.getMessage() for record in caplog.records)
 
 
+def test_a_queue_manager_that_is_closed_twice(caplog: pytest.LogCaptureFixture) -> None:
+    """What was counted is written when the queue manager is closed first, and no record is lost by the next time."""
+    closed = QueueManager("A", name="QM1")
+    closed.mqsc("ALTER QMGR STATQ(ON) STATIME(1)")
+    for _ in range(2):
+        closed.close()
+    assert [] == caplog.messages
+
+
 def test_accounting(queues: QueueManager, clock: Stopped) -> None:
     """Each unit of work has a record of its own of what it did, at the end of an interval and at its end."""
     before = queues.work(user="bob", application="old")
