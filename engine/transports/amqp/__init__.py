@@ -14,10 +14,11 @@ from proton import Delivery, Message
 
 from engine.descriptor import NO_ID, PERSISTENT, Descriptor
 from engine.errors import MessageException
+from engine.message.topics import ADDRESS
 from engine.transports.amqp.address import Address, read_address
 from engine.transports.amqp.limits import refuse_selection
-from engine.transports.amqp.links import CONNECTION_BROKEN, Links, Peer
-from engine.transports.amqp.messages import Identifiers, read_message, write_message
+from engine.transports.amqp.links import CONNECTION_BROKEN, UNKNOWN_OBJECT_NAME, Links, Peer, Received
+from engine.transports.amqp.messages import Identifiers, expires_at, read_message, write_message
 from engine.work import Arrival, QueueAttributes, Selection
 
 _EIGHT_BYTES: Final = (1 << 64) - 1
@@ -113,7 +114,7 @@ class AmqpWork:
         selector = refuse_selection(wanted, links.peer, self._queues.ids)
         if wanted.browse and 0 <= wanted.rewind <= time.monotonic() - self._seen.get(queue, 0.0):
             links.forget(queue, selector=selector, browse=True)
-        found = self._safely(lambda: links.receive(queue, wait, selector=selector, browse=wanted.browse))
+        found = self._safely(lambda: _living(links, queue, wait, selector, browse=wanted.browse))
         if selector and not wanted.browse:
             self._unit.selected.add((queue, selector))
         if found is None:
@@ -133,6 +134,9 @@ class AmqpWork:
         return arrival
 
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
+        if queue.startswith(ADDRESS):
+            problem = f"{queue:.200} is a topic of the queue manager, which no AMQP broker knows: name a queue"
+            raise MessageException(UNKNOWN_OBJECT_NAME, problem, queue, reason=UNKNOWN_OBJECT_NAME)
         put = self._completed(descriptor)
         message = write_message(put, body, self._queues.ids)
         links = self._connected()
@@ -237,6 +241,18 @@ class AmqpWork:
         if descriptor.backout_count:
             changes["backout_count"] = 0
         return descriptor._replace(**changes) if changes else descriptor
+
+
+def _living(links: Links, queue: str, wait: float, selector: str, *, browse: bool) -> Received | None:
+    """Returns the next message; one that has expired since it was fetched in advance is discarded, as in MQ."""
+    end = time.monotonic() + wait
+    left = wait
+    while (found := links.receive(queue, left, selector=selector, browse=browse)) is not None:
+        if not 0 < expires_at(found[0]) <= time.time():
+            return found
+        links.settle([found[1]], Delivery.ACCEPTED)
+        left = wait if wait < 0 else max(0.0, end - time.monotonic())
+    return None
 
 
 def _commit(links: Links, unit: _Unit) -> None:

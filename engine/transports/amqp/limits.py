@@ -42,6 +42,8 @@ def find_problems(nodes: Iterable[tuple[Place, object]], peer: Peer) -> Iterator
         for attribute, words in _NEVER.items():
             if getattr(node, attribute, False):
                 yield place, f"no AMQP broker has {words}: use the queue manager, or leave it away"
+        if hasattr(node, "subscription_point"):  # as Publication nodes have
+            yield place, "it publishes for subscribers of the queue manager, which no AMQP broker knows: use MQOutput"
         if getattr(node, "order_mode", "default") == "byUserID":
             yield place, "no AMQP broker keeps the order of each user (orderMode byUserID): use byQueueOrder or default"
 

@@ -356,6 +356,9 @@ def _told(url: str, doing: str, queue: str = "") -> Iterator[None]:
         absent = any(words in str(error) for words in ("not-found", "invalid_destination"))
         reason = NOT_AUTHORIZED if refused else UNKNOWN_OBJECT_NAME if absent else CONNECTION_BROKEN
         raise MessageException(reason, text, *([queue] if queue else []), reason=reason) from error
+    except UnicodeError as error:  # RabbitMQ 3 quotes a name that it does not know in latin-1
+        text = f"{doing} at {url} failed, and what the broker says of it is no text: name a queue in ASCII"
+        raise MessageException(UNKNOWN_OBJECT_NAME, text, queue, reason=UNKNOWN_OBJECT_NAME) from error
     except (ConnectionException, SendException, SSLUnavailable, Timeout, ProtonException, OSError) as error:
         refused = "unauthorized" in str(error)
         reason, todo = (

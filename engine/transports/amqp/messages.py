@@ -8,6 +8,7 @@ the message's properties, which flows see in the usr folder of an MQRFH2.
 from __future__ import annotations
 
 import json
+import math
 import time
 from base64 import b64encode
 from collections import OrderedDict
@@ -15,10 +16,12 @@ from hashlib import sha256
 from typing import Any, Final
 from uuid import UUID
 
-from proton import Message, int32, symbol
+from proton import Message, byte, float32, int32, short, symbol
 
 from engine.descriptor import FIELDS, LENGTHS, NO_ID, PERSISTENT, UNLIMITED, Descriptor
+from engine.errors import MessageException
 from engine.mq.properties import join, split
+from engine.mq.property_types import I1, I2, I8, R4, Property
 
 PREFIX: Final = "JMS_IBM_MQMD_"
 MESSAGE_ID: Final = f"{PREFIX}MsgId"  # as hex digits, for selectors: they know a binary message id by no other name
@@ -26,6 +29,7 @@ USER: Final = "JMSXUserID"
 _BYTES_OF_ID: Final = 24
 _REMEMBERED: Final = 10_000
 _TENTH: Final = 100  # milliseconds
+_MARGIN: Final = 0.01  # tenths of a second that a float may be too large by
 _HOMES: Final = frozenset(  # fields for which AMQP has a place of its own
     (
         *("msg_id", "correl_id", "group_id", "expiry", "priority", "persistence", "backout_count", "reply_to_q"),
@@ -35,6 +39,9 @@ _HOMES: Final = frozenset(  # fields for which AMQP has a place of its own
 _CARRIED: Final = {PREFIX + name: field for name, field in FIELDS.items() if field not in _HOMES}
 _DEFAULTS: Final = Descriptor()
 _INTEGERS: Final = range(-(2**31), 2**31)
+_LONGS: Final = range(-(2**63), 2**63)
+_SENT: Final[dict[type, type]] = {I1: byte, I2: short, int: int32, R4: float32}  # numbers by their types in a header
+_CAME: Final[dict[type, type]] = {byte: I1, short: I2, int32: int, int: I8, float32: R4}  # and in an AMQP message
 
 
 class Identifiers:
@@ -99,7 +106,7 @@ def read_message(message: Message, ids: Identifiers) -> tuple[Descriptor, bytes]
         "group_id": _group(message.group_id, ids),
         "persistence": PERSISTENT if message.durable else 0,
         "priority": min(message.priority, 9),
-        "expiry": round(message.ttl * 1000) // _TENTH if message.ttl else UNLIMITED,
+        "expiry": _left(message),
         "backout_count": message.delivery_count,
         "reply_to_q": _queue_of(message.reply_to)[: LENGTHS["reply_to_q"]],
         "user_identifier": str(properties.pop(USER, "") or _text(message.user_id))[: LENGTHS["user_identifier"]],
@@ -107,7 +114,12 @@ def read_message(message: Message, ids: Identifiers) -> tuple[Descriptor, bytes]
         **own,
     }
     descriptor = _DEFAULTS._replace(**fields)
-    return join(properties, descriptor, body) if properties else (descriptor, body)
+    if not properties:
+        return descriptor, body
+    try:
+        return join(properties, descriptor, body)
+    except MessageException:
+        return join(_writable(properties), descriptor, body)
 
 
 def write_message(descriptor: Descriptor, body: bytes, ids: Identifiers) -> Message:
@@ -127,6 +139,7 @@ def write_message(descriptor: Descriptor, body: bytes, ids: Identifiers) -> Mess
     message.durable, message.priority = inner.persistence == PERSISTENT, max(0, inner.priority)
     if inner.expiry >= 0:
         message.ttl = (max(1, inner.expiry * _TENTH) + 0.5) / 1000  # what is behind the milliseconds is cut off
+        message.expiry_time = time.time() + message.ttl
     if inner.group_id != NO_ID:
         message.group_id, message.group_sequence = inner.group_id.hex().upper(), inner.msg_seq_number
     if inner.reply_to_q:
@@ -134,6 +147,22 @@ def write_message(descriptor: Descriptor, body: bytes, ids: Identifiers) -> Mess
     message.content_type = symbol("text/plain" if inner.format == "MQSTR" else "application/octet-stream")
     message.creation_time = time.time()
     return message
+
+
+def expires_at(message: Message) -> float:
+    """Returns the moment at which a message expires, in seconds since 1970, or 0 where it says none."""
+    if message.expiry_time:
+        return float(message.expiry_time)
+    return float(message.creation_time + message.ttl) if message.ttl and message.creation_time else 0.0
+
+
+def _left(message: Message) -> int:
+    """The tenths of a second that a message has left."""
+    at = expires_at(message)
+    seconds = message.ttl or math.inf
+    if at:
+        seconds = min(seconds, at - time.time())
+    return UNLIMITED if seconds == math.inf else min(max(0, math.ceil(seconds * 10 - _MARGIN)), _INTEGERS.stop - 1)
 
 
 def _group(given: str | None, ids: Identifiers) -> bytes:
@@ -146,7 +175,39 @@ def _group(given: str | None, ids: Identifiers) -> bytes:
 
 
 def _wire(value: object) -> Any:
-    return int32(value) if isinstance(value, int) and not isinstance(value, bool) and int(value) in _INTEGERS else value
+    """A property as AMQP has it: numbers of the types that they have in a header, whole ones that fit them."""
+    kind = _SENT.get(type(value))
+    if kind is None:
+        return int(value) if isinstance(value, I8) else value
+    return value if kind is int32 and value not in _INTEGERS else kind(value)
+
+
+def _property(value: Any) -> Property:
+    """A property as headers have it: other types of AMQP become those that are nearest, or text."""
+    if value is None or isinstance(value, (bool, bytes)) or type(value) in {str, float}:
+        return value  # type: ignore[no-any-return]  # proton has no types
+    if isinstance(value, memoryview):
+        return bytes(value)
+    kind = _CAME.get(type(value))
+    if kind is not None:
+        return kind(value)  # type: ignore[no-any-return]  # one of those above
+    if isinstance(value, int) and int(value) in _LONGS:
+        return I8(value) if int(value) not in _INTEGERS else int(value)
+    return str(int(value)) if isinstance(value, int) else str(value)
+
+
+def _writable(properties: dict[str, Property]) -> dict[str, Property]:
+    """Returns the properties that a header can hold; names that it cannot, and those below another, stay out."""
+    known: dict[tuple[str, ...], str] = {}
+    for name, value in properties.items():
+        try:
+            join({name: value}, _DEFAULTS, b"")
+        except MessageException:
+            continue
+        parts = tuple(name.split("."))
+        known.setdefault(parts if len(parts) > 1 else ("usr", name), name)
+    below = {path for path in known if any(path[:length] in known for length in range(1, len(path)))}
+    return {name: properties[name] for path, name in known.items() if path not in below}
 
 
 def _body(body: Any) -> tuple[bytes, str]:
@@ -170,14 +231,14 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
 
 
-def _carried(given: dict[Any, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _carried(given: dict[Any, Any]) -> tuple[dict[str, Any], dict[str, Property]]:
     """The descriptor's fields among application properties, and the others; what does not fit a field stays out."""
     fields: dict[str, Any] = {}
-    others: dict[str, Any] = {}
+    others: dict[str, Property] = {}
     for name, value in given.items():
         field = _CARRIED.get(str(name))
         if field is None:
-            others[str(name)] = bytes(value) if isinstance(value, memoryview) else value
+            others[str(name)] = _property(value)
         elif (fitting := _fitting(field, value)) is not None:
             fields[field] = fitting
     return fields, others

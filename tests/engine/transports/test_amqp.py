@@ -103,6 +103,22 @@ def test_order_stays(broker: Broker) -> None:
     assert [b"%d" % number for number in range(50)] == bodies(queues, "IN")
 
 
+def test_messages_that_expire_while_they_are_fetched_in_advance(broker: Broker) -> None:
+    """A message that expires between its fetch and its get is discarded; another says what is left of its time."""
+    work = AmqpQueues(broker.url).work()
+    for expiry, body in ((600, b"first"), (10, b"gone"), (600, b"later"), (-1, b"last")):
+        work.put("IN", Descriptor(expiry=expiry), body)
+    work.commit()
+    first = work.get("IN", wait=WAIT)
+    time.sleep(1.5)
+    found = [work.get("IN", wait=WAIT) for _ in range(2)]
+    work.commit()
+    work.close()
+    assert first is not None
+    told = [(one.body, one.descriptor.expiry) for one in found if one is not None]
+    assert [(b"later", True), (b"last", False)] == [(body, 500 < expiry <= 590) for body, expiry in told]
+
+
 def test_a_wait_without_end_ends_when_it_is_interrupted(broker: Broker) -> None:
     """A thread that waits for a message comes back soon after another interrupts it."""
     work = AmqpQueues(broker.url).work()

@@ -1,15 +1,18 @@
 """Messages, addresses and limits of the AMQP transport, without a broker."""
 
+import time
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from proton import Message, ulong
+from proton import Message, byte, char, float32, int32, short, symbol, timestamp, ubyte, ulong
 
 from engine.descriptor import NO_ID, Descriptor
 from engine.errors import BrokerError, ConfigurationException, Place
+from engine.mq.properties import split
+from engine.mq.property_types import I1, I2, I8, R4, Property
 from engine.transports.amqp.address import is_address, read_address
 from engine.transports.amqp.limits import find_problems, refuse_selection
 from engine.transports.amqp.links import Peer
@@ -98,6 +101,62 @@ def test_bodies_of_other_programs_are_bytes_or_text(body: object, expected: tupl
     assert expected == (read, descriptor.format)
 
 
+PROPERTIES: tuple[tuple[object, Property, object], ...] = (  # as they come, as flows see them, as they go back
+    (int32(5), 5, int32(5)),
+    (5, I8(5), 5),
+    (2**40, 2**40, 2**40),
+    (byte(-1), I1(-1), byte(-1)),
+    (short(300), I2(300), short(300)),
+    (ubyte(200), 200, int32(200)),
+    (ulong(2**64 - 1), "18446744073709551615", "18446744073709551615"),
+    (timestamp(7), 7, int32(7)),
+    (float32(1.5), R4(1.5), float32(1.5)),
+    (1.5, 1.5, 1.5),
+    (True, True, True),
+    (None, None, None),
+    ("a&b", "a&b", "a&b"),
+    (symbol("s"), "s", "s"),
+    (char("c"), "c", "c"),
+    (UUID(int=7), str(UUID(int=7)), str(UUID(int=7))),
+    (b"\1", b"\1", b"\1"),
+)
+
+
+@pytest.mark.parametrize(("given", "expected", "back"), PROPERTIES)
+def test_properties_of_all_types(given: object, expected: Property, back: object) -> None:
+    """Properties of every type of AMQP are properties in a flow, and go back in that type or the nearest."""
+    ids = Identifiers()
+    descriptor, body = read_message(carried(Message(b"x", properties={"p": given})), ids)
+    (found,) = split(descriptor, body)[0].values()
+    assert (expected, type(expected)) == (found, type(found))
+    message = carried(write_message(descriptor, body, ids))
+    sent = message.properties["p"]
+    assert back == (bytes(sent) if isinstance(sent, memoryview) else sent)
+    assert isinstance(sent, memoryview) or type(back) is type(sent)
+
+
+@pytest.mark.parametrize(
+    ("ttl", "created", "expires", "expected"),
+    [(10, 0, 0, 100), (10, -4, 0, 60), (10, 5, 0, 100), (10, -40, 0, 0), (0, -5, 3, 30), (10, 0, 3, 30), (0, 0, 0, -1)],
+)
+def test_what_is_left_of_an_expiry(ttl: float, created: float, expires: float, expected: int) -> None:
+    """A message has the time left that it says, from its creation or to a moment, and at most its time to live."""
+    message, now = Message(b"x", ttl=ttl), time.time()
+    if created:
+        message.creation_time = now + created
+    if expires:
+        message.expiry_time = now + expires
+    descriptor, _ = read_message(carried(message), Identifiers())
+    assert abs(expected - descriptor.expiry) <= (2 if expected > 0 else 0)
+
+
+def test_properties_that_no_header_can_hold_stay_out() -> None:
+    """A message with properties whose names or texts no header can hold comes without those, and blocks no queue."""
+    hostile = {"a b": 1, "1x": 2, "": 3, "text": "\1", "x.y": 4, "x.y.z": 5, "usr.k": 6, "k": 7, "x.w": 8, "good": 9}
+    descriptor, body = read_message(carried(Message(b"x", properties=hostile)), Identifiers())
+    assert ({"x.y": 4, "k": 6, "x.w": 8, "good": 9}, b"x") == (split(descriptor, body)[0], split(descriptor, body)[2])
+
+
 def test_fields_that_do_not_fit_stay_out_of_the_descriptor() -> None:
     """A hostile property with a field's name and another type or length changes no field."""
     hostile = {"JMS_IBM_MQMD_Encoding": "big", "JMS_IBM_MQMD_Report": 2**40, "JMS_IBM_MQMD_ReplyToQMgr": "q" * 400}
@@ -175,6 +234,7 @@ class Node:
         ({"get_with_correl_id": True}, RABBIT, "getWithCorrelId needs selectors"),
         ({"all_msgs_available": True}, ARTEMIS, "allMsgsAvailable"),
         ({"order_mode": "byUserID"}, ARTEMIS, "byUserID"),
+        ({"subscription_point": ""}, ARTEMIS, "publishes for subscribers of the queue manager"),
         ({"browse": True, "get_with_correl_id": True, "order_mode": "byQueueOrder"}, ARTEMIS, None),
         ({}, RABBIT, None),
     ],
