@@ -20,13 +20,12 @@ from engine.cli import app
 from engine.cli.command_failures import visible
 from engine.cli.queue_manager_access import Reach
 from engine.cli.run_inputs import check_descriptor, check_queue_manager, inputs_of, letters_of
-from engine.cli.run_on_queues import Given, is_at_desk, run_on_queues
+from engine.cli.run_on_queues import Given, is_at_desk, run_on_queues, tracer, tracing
 from engine.cli.shared_options import MAX_INPUT, AllowFiles, DataSources, Json, MaxInput, OwnNodes
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
     from engine.runtime.file_run import Letter, Outbox, Passage
-    from engine.runtime.user_trace import UserTrace
 
 
 class _Run(TyperCommand):
@@ -321,39 +320,6 @@ def _caught(incident: dict[str, Any]) -> str:
 def say(text: str, *, err: bool = False) -> None:
     """Print a line; names of files and queues may hold what a terminal would obey."""
     typer.echo(visible(text), err=err)
-
-
-TRACE_LEVELS = ("none", "normal", "debug")
-
-
-def tracer(level: str) -> UserTrace | None:
-    """Returns the writer of the user trace at this level; None for `none`."""
-    from engine.runtime.user_trace import UserTrace
-
-    if level not in TRACE_LEVELS:
-        raise ConfigurationException(f"--trace {level} is no level: it is one of {', '.join(TRACE_LEVELS)}")
-    return None if level == "none" else UserTrace("debug" if level == "debug" else "normal")
-
-
-@contextmanager
-def tracing(*, wanted: bool) -> Iterator[None]:
-    """Have the user trace on stderr while something runs."""
-    if not wanted:
-        yield
-        return
-    import logging
-
-    from engine.runtime.user_trace import TraceFormatter
-
-    log, handler = logging.getLogger("penstock"), logging.StreamHandler()
-    handler.setFormatter(TraceFormatter())
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        log.setLevel(logging.NOTSET)
-        log.removeHandler(handler)
 
 
 @contextmanager

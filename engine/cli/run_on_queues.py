@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from engine.flow.definition import Flow
     from engine.runtime.deployment import DeployedFlow
     from engine.runtime.flow_runner import Counts, FlowRunner, Running
+    from engine.runtime.user_trace import UserTrace
 
 
 _INSTALL = "--amqp needs Qpid Proton: pip install 'penstock[amqp]'"
@@ -151,7 +152,6 @@ def run_on_queues(given: Given) -> None:
 
 def _prepared(given: Given, around: ExitStack) -> list[tuple[Flow, Any]]:
     """Returns the flows with what deploys each for a thread; raises with all that is wrong with one."""
-    from engine.cli.run import tracer, tracing
     from engine.cli.shared_options import opened
     from engine.files.allowed_folders import allowed_files
     from engine.flow.user_nodes import load_nodes
@@ -315,3 +315,36 @@ def _report(started: list[tuple[Flow, Counts]], *, as_json: bool) -> None:
         return
     for row in rows:
         typer.echo(f"{row['flow']}: {row['messages']:,} in, {row['failed']:,} failed")
+
+
+TRACE_LEVELS = ("none", "normal", "debug")
+
+
+def tracer(level: str) -> UserTrace | None:
+    """Returns the writer of the user trace at this level; None for `none`."""
+    from engine.runtime.user_trace import UserTrace
+
+    if level not in TRACE_LEVELS:
+        raise ConfigurationException(f"--trace {level} is no level: it is one of {', '.join(TRACE_LEVELS)}")
+    return None if level == "none" else UserTrace("debug" if level == "debug" else "normal")
+
+
+@contextmanager
+def tracing(*, wanted: bool) -> Iterator[None]:
+    """Have the user trace on stderr while something runs."""
+    if not wanted:
+        yield
+        return
+    import logging
+
+    from engine.runtime.user_trace import TraceFormatter
+
+    log, handler = logging.getLogger("penstock"), logging.StreamHandler()
+    handler.setFormatter(TraceFormatter())
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.setLevel(logging.NOTSET)
+        log.removeHandler(handler)

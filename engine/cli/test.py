@@ -44,8 +44,8 @@ def run_tests(
     from engine.files.input_files import refuse_inputs
     from engine.files.output_files import write_file
     from engine.testing import report
-    from engine.testing.esql_coverage import covered
     from engine.testing.reading import read_file
+    from engine.testing.report import covered
     from engine.testing.running import Flows
     from engine.testing.suite import find_files, named, run_cases
 

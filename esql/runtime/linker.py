@@ -17,8 +17,8 @@ from esql.text import StatementSpan, split_lines
 # `found` is an element or None; a list is a Python list of elements and scalars; a row is an element without parent.
 _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "esql.operators.arithmetic": (
-            *("add", "subtract", "multiply", "divide", "negate", "affirm"),
+        "esql.operators.arithmetic_and_strings": (
+            *("add", "subtract", "multiply", "divide", "negate", "affirm", "concatenate", "like"),
             "subtract_in_units",  # (left, right, units, zone): (left - right) units
         ),
         "esql.operators.comparison": (
@@ -27,11 +27,22 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             *("boolean", "not_", "and_all", "or_all"),
         ),
         "esql.operators.datetimes": ("in_units",),
-        "esql.operators.strings": ("concatenate", "like"),
         "functools": ("reduce",),
         "esql.cast": ("Clauses", "assign", "cast", "attempted_cast", "default_of_cast", "FAILED"),
-        "esql.runtime.clause_arguments": (
+        "esql.runtime.program_calls": (
             *("joined", "existing", "index", "a_name", "step_of", "types_of", "handler_of"),
+            *("value_of", "field_of", "items_of", "joined_items", "siblings", "sibling"),
+            "new_row",  # () -> row
+            "add_column",  # (row, steps, value, found or list): `expression AS path`; steps a tuple of Step
+            "add_named",  # (row, name, element or value): a column without AS; an element brings its name, "" none
+            "add_all",  # (row, element): `*`
+            "row_or_value",  # (item) -> a row or a field with others in it as it is, else the value
+            "count",  # (list of values) -> aggregate, also maximum, minimum and total
+            "maximum",
+            "minimum",
+            "total",
+            "same_lists",  # (list, list, zone) -> truth, also same_rows of elements: = and <> of wholes
+            "same_rows",
         ),
         "esql.functions.field": ("the",),  # (list) -> first item or None
         "esql.trees.assignments": (
@@ -68,20 +79,6 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "parse",  # (here, element, value of DOMAIN or None, bits, options, encoding, ccsid, set, type, format)
         ),
         "engine.tree.sharing": ("peek",),  # (parent, Step) -> found, or its place in the source
-        "esql.runtime.rows": (
-            *("value_of", "field_of", "items_of", "joined_items", "siblings", "sibling"),
-            "new_row",  # () -> row
-            "add_column",  # (row, steps, value, found or list): `expression AS path`; steps a tuple of Step
-            "add_named",  # (row, name, element or value): a column without AS; an element brings its name, "" none
-            "add_all",  # (row, element): `*`
-            "row_or_value",  # (item) -> a row or a field with others in it as it is, else the value
-            "count",  # (list of values) -> aggregate, also maximum, minimum and total
-            "maximum",
-            "minimum",
-            "total",
-            "same_lists",  # (list, list, zone) -> truth, also same_rows of elements: = and <> of wholes
-            "same_rows",
-        ),
         "esql.database": (
             "sql_status_of",  # (error): what a handler is told of it
             "with_lists",  # (statement, names, values) -> the same, with a parameter for each item

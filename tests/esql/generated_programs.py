@@ -9,6 +9,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
+from esql.runtime.clause_arguments import a_name, index
+
 from engine.errors import BrokerError, LimitExceeded
 from engine.tree.element import Element
 from engine.tree.step import step
@@ -17,7 +19,6 @@ from esql.cast import Target, assign
 from esql.compile import compile_text
 from esql.read import read_statements
 from esql.runtime.activation import Surroundings
-from esql.runtime.clause_arguments import a_name, index
 from esql.runtime.interactive_session import message_of
 from esql.runtime.limits import Limits
 from esql.text import SyntaxProblems

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from esql import syntax
-from esql.operators import arithmetic, datetimes
+from esql.operators import arithmetic_and_strings as arithmetic
 from esql.operators import comparison as comparisons
-from esql.operators import strings as string_operators
+from esql.operators import datetimes
 from tests.esql.evaluator import Scope, evaluate, units, values_of
 from tests.esql.lists import ORACLE
 
@@ -36,7 +36,7 @@ def unary(node: syntax.Unary, scope: Scope) -> Any:
 
 
 def operation(node: syntax.Operation, scope: Scope) -> Any:
-    join: Any = {**ARITHMETIC, "||": string_operators.concatenate, **LOGIC}[node.operator]
+    join: Any = {**ARITHMETIC, "||": arithmetic.concatenate, **LOGIC}[node.operator]
     result = evaluate(node.operands[0], scope)
     for operand in node.operands[1:]:
         if (node.operator == "AND" and result is False) or (node.operator == "OR" and result is True):
@@ -68,9 +68,7 @@ def is_in(node: syntax.In, scope: Scope) -> bool | None:
 
 def like(node: syntax.Like, scope: Scope) -> bool | None:
     escape = () if node.escape is None else (evaluate(node.escape, scope),)
-    return negated(
-        string_operators.like(evaluate(node.operand, scope), evaluate(node.pattern, scope), *escape), node.negated
-    )
+    return negated(arithmetic.like(evaluate(node.operand, scope), evaluate(node.pattern, scope), *escape), node.negated)
 
 
 def negated(value: bool | None, really: bool) -> bool | None:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from engine.errors import BrokerError
 from esql.cast import Clauses, Target, cast
-from esql.operators import arithmetic, datetimes
+from esql.operators import arithmetic_and_strings as arithmetic
 from esql.operators import comparison as comparisons
-from esql.operators import strings as string_operators
+from esql.operators import datetimes
 from esql.read import read_expression
 from esql.runtime.invocation import Invocation
 from esql.values.literals import to_literal
@@ -164,19 +164,19 @@ def test_comparison_is_that_of_the_oracle(operator: str, left: Any, right: Any) 
 @given(strategies.values, strategies.values)
 def test_concatenation_is_that_of_the_oracle(left: Any, right: Any) -> None:
     """`||` joins strings of one type and refuses all else."""
-    assert outcome(oracle.operate, "||", left, right) == outcome(string_operators.concatenate, left, right)
+    assert outcome(oracle.operate, "||", left, right) == outcome(arithmetic.concatenate, left, right)
 
 
 @given(st.text("ab%_\\", max_size=7), st.text("ab%_\\", max_size=7), st.sampled_from("\\!a"))
 def test_like_is_that_of_the_naive_matcher(text: str, pattern: str, escape: str) -> None:
     """LIKE finds what trying every way finds."""
-    assert oracle.matches(text, pattern, escape) == string_operators.like(text, pattern, escape)
+    assert oracle.matches(text, pattern, escape) == arithmetic.like(text, pattern, escape)
 
 
 def test_like_takes_no_long_way() -> None:
     """Many % over a long text that does not match cost no more than a look at the text for each."""
-    assert string_operators.like("a" * 20_000 + "b", "%a" * 200 + "%c") is False
-    assert string_operators.like("a" * 20_000, "%" + "a_" * 200 + "%b%") is False
+    assert arithmetic.like("a" * 20_000 + "b", "%a" * 200 + "%c") is False
+    assert arithmetic.like("a" * 20_000, "%" + "a_" * 200 + "%b%") is False
 
 
 @given(st.dates(), st.dates())

@@ -22,9 +22,8 @@ from parsers.markup.lxml_nodes import attribute_of, is_settable
 from parsers.markup.reading import read_document
 from parsers.markup.text import encode, name_of_codec, text_of
 from parsers.mrm.model import Codec, Definition, wire_format
-from parsers.mrm.xml.message_plan import NIL, FieldPlan, GroupPlan, Plans, clark
 from parsers.mrm.xml.source import XSI, Document, Place
-from parsers.mrm.xml.values import UNWRITABLE, XmlField, XmlFormat, XmlMessage
+from parsers.mrm.xml.values import NIL, UNWRITABLE, FieldPlan, GroupPlan, Plans, XmlField, XmlFormat, XmlMessage, clark
 
 _DEEPEST: Final = 512
 

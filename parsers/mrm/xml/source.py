@@ -10,7 +10,7 @@ from lxml import etree
 from engine.tree.element import Element
 from engine.tree.source import NAME, NAME_VALUE, Handle, Source, Value
 from parsers.markup.lxml_nodes import attribute_of
-from parsers.mrm.xml.message_plan import NIL, FieldPlan, GroupPlan, Plans
+from parsers.mrm.xml.values import NIL, FieldPlan, GroupPlan, Plans
 
 if TYPE_CHECKING:
     from engine.tree.step import Step
