@@ -10,8 +10,7 @@ from typing import Final
 from esql import syntax
 from esql.emit.assignments import prepare
 from esql.emit.conditions import comparison_test
-from esql.emit.emission_unit import EmitError
-from esql.emit.emitted_value import Value
+from esql.emit.emission import EmitError, Value
 from esql.emit.function_body import Body, Level, Statements, handed_in, tick
 from esql.emit.python_nodes import (
     assign,

@@ -26,8 +26,7 @@ from engine.databases.statements import (
     Update,
 )
 from esql import syntax
-from esql.emit.emission_unit import EmitError
-from esql.emit.emitted_value import Value
+from esql.emit.emission import EmitError, Value
 from esql.emit.function_body import Body, Expressions, Statements
 from esql.emit.python_nodes import call, constant, do, group, method, name
 from esql.emit.sql_terms import ImpossibleError, Terms, column_name, correlation_of, is_database, static_names

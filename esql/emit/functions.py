@@ -8,8 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from esql import syntax
-from esql.emit.emission_unit import EmitError
-from esql.emit.emitted_value import BOOLEAN, CHARACTER, Value
+from esql.emit.emission import BOOLEAN, CHARACTER, EmitError, Value
 from esql.emit.eval_scope import evaluation
 from esql.emit.function_body import Body, Expressions
 from esql.emit.operations import limited

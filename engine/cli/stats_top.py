@@ -1,15 +1,20 @@
-"""penstock stats: accounting and statistics of a broker's flows."""
+"""penstock stats and top: what the flows of a broker have done, and what its processes do now."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from engine.cli import app
 from engine.cli.shared_options import BrokerName, Json, SomeFlow, SomeGroup, show
 from engine.errors import ConfigurationException
+
+if TYPE_CHECKING:
+    from engine.broker.administration import Broker
 
 
 @app.command()
@@ -108,3 +113,52 @@ def _lines(records: list[dict[str, Any]]) -> list[str]:
             for node in said["Nodes"]
         ]
     return lines
+
+
+@app.command()
+def top(
+    name: BrokerName,
+    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between looks.")] = 2.0,
+    as_json: Json = False,
+) -> None:
+    """Show a broker's processes, queues and message rates until interrupted; --json: once.
+
+    Example: penstock top shop --json
+    """
+    from engine.broker.administration import broker_of
+    from engine.broker.overview import looked
+
+    found = broker_of(name)
+    found.load("read")
+    now = looked(found)
+    if as_json or not sys.stdout.isatty():
+        show(now, _overview(now, {}, interval), as_json=as_json)
+        return
+    before: dict[str, Any] = {}
+    while True:
+        typer.echo("\x1b[H\x1b[2J" + "\n".join(_overview(now, before, interval)))
+        time.sleep(interval)
+        before, now = now, _looked_again(found)
+
+
+def _looked_again(found: Broker) -> dict[str, Any]:
+    from engine.broker.overview import looked
+
+    return looked(found)
+
+
+def _overview(now: dict[str, Any], before: dict[str, Any], interval: float) -> list[str]:
+    runs = "running" if now["running"] else "stopped"
+    lines = [f"broker {now['broker']}: {runs}"]
+    lines += [
+        f"  {one['process'] or '-':>8} {one['memoryMiB']:7.0f} MiB  {one['name']}: {one['state']}"
+        for one in now["processes"]
+    ]
+    last = {(flow["group"], flow["flow"]): flow["messages"] for flow in before.get("flows", ())}
+    for flow in now["flows"]:
+        since = flow["messages"] - last.get((flow["group"], flow["flow"]), flow["messages"])
+        rate = f", {since / interval:,.0f}/s" if before else ""
+        lines.append(
+            f"  {flow['group']}/{flow['flow']}: {flow['messages']:,} messages, {flow['errors']:,} with errors{rate}"
+        )
+    return [*lines, *(f"  {queue['queue']}: {queue['depth']:,}" for queue in now["queues"])]
