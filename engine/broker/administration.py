@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from engine.broker import queues
-from engine.broker.channel import Channel, connect
+from engine.broker.channel import Channel, connect, failure
 from engine.broker.definition import Definition, Right
 from engine.broker.file_reader import definition_of
 from engine.broker.folder import EXISTS, Folder, found
@@ -216,7 +216,7 @@ def _expect(channel: Channel) -> None:
     if answer is None:
         raise ConfigurationException("the broker has ended, or does not answer: see penstock broker logs")
     if "error" in answer:
-        raise ConfigurationException(answer["error"])
+        raise failure(answer["error"])
 
 
 def rights_of(state: BrokerState) -> Rights:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import struct
 import time
@@ -16,6 +17,7 @@ from engine.errors import ConfigurationException
 _LENGTH: Final = struct.Struct(">I")
 _LARGEST: Final = 1 << 30
 _PIECE: Final = 1 << 18
+_NUMBERED: Final = re.compile(r"BIP([0-9]{4,5}):? (.*)", re.DOTALL)
 _LONGEST_PATH: Final = 100  # bytes that every system's sockets may have as their path
 
 
@@ -101,6 +103,17 @@ class Channel:
         message: dict[str, Any] = json.loads(bytes(self._buffer[_LENGTH.size : end]))
         del self._buffer[:end]
         return message
+
+
+def failure(text: str) -> ConfigurationException:
+    """Returns the error that another process has told of as text, with its number.
+
+    >>> str(failure("BIP2035: you may not")), str(failure("no")).partition(":")[2]
+    ('BIP2035: you may not', ' no')
+    """
+    if (numbered := _NUMBERED.fullmatch(text)) is None:
+        return ConfigurationException(text)
+    return ConfigurationException(numbered[2], number=int(numbered[1]))
 
 
 def listen(path: Path) -> socket.socket:

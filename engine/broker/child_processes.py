@@ -21,7 +21,8 @@ from typing import Any, Final, NoReturn, Protocol
 from engine.broker.channel import Channel
 
 _PR_SET_PDEATHSIG: Final = 1
-_FAILED: Final = 70
+_OWN: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)  # signals that each process sees to itself
+FAILED: Final = 70  # the exit code of a process that an exception ended
 
 
 class Readable(Protocol):
@@ -53,17 +54,17 @@ def fork(run: Callable[[Channel], None], inherited: Iterable[int] = ()) -> Child
     parent = os.getpid()
     sys.stdout.flush()
     sys.stderr.flush()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # else the child's copy of a handler takes it
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, _OWN)  # one to the child is for it alone, once it is settled
     pid = os.fork()
     if pid:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
         theirs.socket.close()
         os.set_inheritable(own.fileno(), False)
         return Child(pid, own)
-    status = _FAILED
+    status = FAILED
     try:
         _settle(parent, {0, 1, 2, theirs.fileno(), *inherited})
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
         run(theirs)
         status = 0
     except SystemExit as leaving:
@@ -71,10 +72,11 @@ def fork(run: Callable[[Channel], None], inherited: Iterable[int] = ()) -> Child
     except BaseException:  # the process ends here, whatever it was; its parent logs what it says
         sys.excepthook(*sys.exc_info())
     finally:
-        _leave(status)
+        leave(status)
 
 
-def _leave(status: int) -> NoReturn:
+def leave(status: int) -> NoReturn:
+    """End this process at once, with what it has written."""
     with suppress(Exception):
         sys.stdout.flush()
         sys.stderr.flush()
@@ -83,7 +85,7 @@ def _leave(status: int) -> NoReturn:
 
 def _settle(parent: int, kept: set[int]) -> None:
     """Make a forked process one of its own: its signals, its descriptors, and its end when its parent ends."""
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+    for number in _OWN:
         signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL)
     signal.set_wakeup_fd(-1)
     start = 0
@@ -101,7 +103,7 @@ def end_with_parent(parent: int) -> None:
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     if os.getppid() != parent:
-        os._exit(_FAILED)
+        os._exit(FAILED)
 
 
 class Loop:

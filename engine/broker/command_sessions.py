@@ -134,7 +134,7 @@ class Sessions:
         self._supervisor.relink(before)
         self._supervisor.intervals.change(before, made.plan)
         removed = [name for name in self._supervisor.groups if name not in made.plan.running]
-        made.waits = made.asked | set(removed)
+        made.waits = made.asked | {name for name in removed if self._supervisor.groups[name].child is not None}
         for name in sorted(made.asked):
             self._supervisor.tell(name, {"do": "commit"})
         for name in removed:

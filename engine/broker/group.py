@@ -63,6 +63,7 @@ class Group:
         self._waits = ""  # for "prepared" or "committed" to be said
         self._tried: dict[str, Staffed] = {}  # flows that are read and compiled already
         self._wrong: dict[str, str] = {}  # the flows that cannot run, and why
+        self._has_committed = False
         self._ending = False
         self._loop = Loop()
         hand_to(log, place.group)
@@ -177,7 +178,8 @@ class Group:
     def _refuse(self, text: str, *, gives_up: bool = True) -> None:
         if gives_up:
             self._abort({})
-        self._channel.send({"failed": text, "wrong": self._wrong})
+        goes_on = gives_up and self._has_committed  # with what ran before
+        self._channel.send({"failed": text, "wrong": self._wrong, "goesOn": goes_on})
 
     def _abort(self, _: dict[str, Any]) -> None:
         """Give up what is prepared."""
@@ -190,7 +192,7 @@ class Group:
         """Let what is prepared go, and what it replaces end."""
         if message["do"] == "commit":
             self._wrong = {}
-        self._waits = "committed"
+        self._waits, self._has_committed = "committed", True
         for name, staffed in self._coming.items():
             if name in self._running:
                 self._retire(self._running[name])

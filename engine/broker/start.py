@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 import threading
 from pathlib import Path
 from typing import Final, NoReturn
 
+from engine.broker.channel import failure
 from engine.broker.folder import Folder
 from engine.errors import ConfigurationException
 
@@ -18,7 +18,6 @@ _PROGRAM: Final = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from engine.broker.supervisor import main; main(*sys.argv[1:])"
 )
 _ENDS_WITHIN: Final = 30.0
-_TOLD: Final = re.compile(r"BIP([0-9]{4,5}):? (.*)", re.DOTALL)
 
 
 def start_here(folder: Folder, *, as_json: bool = False) -> NoReturn:
@@ -50,9 +49,7 @@ def start_apart(folder: Folder) -> list[str]:
         return lines
     process.wait(_ENDS_WITHIN)
     said = lines[-1].removeprefix("penstock: ") if lines else f"the broker did not start: see {folder.log}"
-    if told := _TOLD.fullmatch(said):
-        raise ConfigurationException(told[2], number=int(told[1]))
-    raise ConfigurationException(said)
+    raise failure(said)
 
 
 def check_start(folder: Folder) -> None:

@@ -67,6 +67,7 @@ class Supervisor:
         self._pipe, self._log_end = os.pipe()
         nonblocking(self._pipe)
         self._kept: dict[str, Kept] = {}
+        self._dropped: list[Kept] = []  # processes that are to end, beside which one of their name may begin
         self.plan = Plan()
         self._ending = False
         self.intervals = Intervals(self, self._log_end)
@@ -124,12 +125,10 @@ class Supervisor:
 
     def drop(self, group: str) -> None:
         """Have the process of a group end."""
-        if (kept := self._kept.get(group)) is not None:
+        if (kept := self._kept.pop(group, None)) is not None and kept.child is not None:
             kept.wanted = False
-            if kept.child is not None:
-                self._end(kept)
-            else:
-                del self._kept[group]
+            self._dropped.append(kept)
+            self._end(kept)
 
     def _keep(self, name: str, *, prepared: bool = True) -> Kept:
         kept = self._kept.setdefault(name, Kept(name))
@@ -185,26 +184,29 @@ class Supervisor:
 
     def _heard(self, kept: Kept, child: Child) -> None:
         for message in child.channel.arrived():
-            if "say" in message:
-                self.log.tell(message["say"], "WARNING", kept.name)
-            if "event" in message:
-                self.intervals.tell(Event(**message["event"]))
-            if "state" in message:
-                kept.state = message["state"]
-            if "workers" in message:
-                kept.workers = message["workers"]
-            if "wrong" in message:
-                kept.wrong = message["wrong"]
-            if "failed" in message:
-                self.log.tell(message["failed"], "ERROR", kept.name)
-                kept.state = f"failed: {message['failed']}"
-            if message.get("ready") or message.get("committed"):
-                wrong = "; ".join(f"{flow} cannot run: {why}" for flow, why in kept.wrong.items())
-                kept.state = f"running, but {wrong}" if wrong else "running"
-            self._sessions.heard(kept.name, message)
+            self._note(kept, message)
+            if kept.wanted:
+                self._sessions.heard(kept.name, message)
         if not child.channel.is_open:
             self.loop.forget(child.channel)
         self._look()
+
+    def _note(self, kept: Kept, message: dict[str, Any]) -> None:
+        """Note what a process says of itself."""
+        if "say" in message:
+            self.log.tell(message["say"], "WARNING", kept.name)
+        if "event" in message:
+            self.intervals.tell(Event(**message["event"]))
+        kept.state = message.get("state", kept.state)
+        kept.workers = message.get("workers", kept.workers)
+        kept.wrong = message.get("wrong", kept.wrong)
+        if "failed" in message:
+            self.log.tell(message["failed"], "ERROR", kept.name)
+            if not message.get("goesOn"):
+                kept.state = f"failed: {message['failed']}"
+        if message.get("ready") or message.get("committed"):
+            wrong = "; ".join(f"{flow} cannot run: {why}" for flow, why in kept.wrong.items())
+            kept.state = f"running, but {wrong}" if wrong else "running"
 
     def _look(self) -> None:
         """See whether all that is to start is there."""
@@ -218,24 +220,28 @@ class Supervisor:
 
     def _bury(self) -> None:
         for pid, status in ended_children():
-            kept = next((k for k in self._kept.values() if k.child is not None and k.child.pid == pid), None)
+            kept = next((k for k in self._there() if k.child is not None and k.child.pid == pid), None)
             if kept is not None and kept.child is not None:
                 self._ended(kept, kept.child, status)
-        if self._ending and not any(kept.child for kept in self._kept.values()):
+        if self._ending and not self._there():
             self.loop.end()
         elif self._ending:
             self._end_next()
+
+    def _there(self) -> list[Kept]:
+        """The processes that there are."""
+        return [kept for kept in (*self._kept.values(), *self._dropped) if kept.child is not None]
 
     def _ended(self, kept: Kept, child: Child, status: int) -> None:
         self._take_lines()
         self.loop.forget(child.channel)
         child.channel.close()
         kept.child, kept.workers, kept.wrong = None, [], {}
-        self._sessions.ended(kept.name)
+        if kept.wanted or kept.name not in self._kept:
+            self._sessions.ended(kept.name)
         if self._ending or not kept.wanted:
             kept.state = "stopped"
-            if not kept.wanted:
-                self._kept.pop(kept.name, None)
+            self._dropped = [other for other in self._dropped if other is not kept]
             return
         lived = time.monotonic() - child.started
         kept.deaths = 1 if lived > _STEADY else kept.deaths + 1
@@ -262,19 +268,19 @@ class Supervisor:
 
         `at_once` has groups kill their workers, also where they are about to end.
         """
-        for kept in self.groups.values():
-            if at_once and kept.child is not None:
+        for kept in self._there() if at_once else ():
+            if kept.child is not None and kept.name not in _OWN:
                 kept.child.channel.send({"do": "kill"})
         if self._ending:
             return
         self._ending = True
         self.log.tell("the broker stops")
         self._end_next()
-        if not any(kept.child for kept in self._kept.values()):
+        if not self._there():
             self.loop.end()
 
     def _end_next(self) -> None:
-        left = [kept for kept in self._kept.values() if kept.child is not None]
+        left = self._there()
         others = [kept for kept in left if kept.name != _QUEUE_MANAGER]
         groups = [kept for kept in others if kept.name != _LINK]
         if not groups and left and self.intervals.end():

@@ -6,16 +6,18 @@ import logging
 import resource
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from engine.broker.amqp_broker import AmqpBroker, of_group
 from engine.broker.channel import Channel
+from engine.broker.child_processes import FAILED, leave
 from engine.broker.definition import Limits
 from engine.broker.flow_builds import given_to, laid_over, sources_of
 from engine.broker.folder import Folder
@@ -30,9 +32,10 @@ from engine.broker.statistics.origins import OriginMeter
 from engine.broker.statistics.slots import file_of, folder_of, opened
 from engine.broker.tracing import trace_file
 from engine.broker.workload import Deadline
+from engine.budget import Allowance
 from engine.databases.coordination import Coordinator, identity_of
 from engine.databases.work import with_databases
-from engine.errors import BrokerError
+from engine.errors import BrokerError, ConfigurationException
 from engine.files.allowed_folders import allowed_around
 from engine.flow.definition import Flow
 from engine.runtime.deployment import DeployedFlow, Station, deploy
@@ -42,6 +45,8 @@ from flows.files import Shipped
 from flows.programs import Binder, binder
 
 _LOOK: Final = 0.2  # seconds between two looks at how long messages take
+_STACK: Final = 8 << 20  # bytes that each thread may take as its stack
+_LEAST_ROOM: Final = 8 << 20  # bytes that a limit of memory must leave to messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +109,20 @@ def jobs_of(use: DeployedUse, deployed: DeployedFlow) -> list[Job]:
     return [Job(use, tuple(places))] if use.shares else [Job(use, (place,)) for place in places]
 
 
+def _end_by_fault(fault: threading.ExceptHookArgs) -> NoReturn:
+    """End this process, which its group starts again, rather than have it go on without one of its threads."""
+    sys.excepthook(fault.exc_type, fault.exc_value or fault.exc_type(), fault.exc_traceback)
+    leave(FAILED)
+
+
+def data_of_process() -> int:
+    """Returns the bytes of data that this process has, as the system limits them; 0 where it does not tell."""
+    try:
+        return int(Path("/proc/self/statm").read_text("ascii").split()[5]) * resource.getpagesize()
+    except OSError:
+        return 0
+
+
 def restarts_group(deployed: DeployedFlow) -> bool:
     """Returns True where a message that takes too long has the execution group start again."""
     said = deployed.properties
@@ -122,9 +141,6 @@ class Worker:
         self._runner = FlowRunner()
         self._deadlines: list[Deadline] = []
         hand_to(log, f"{place.group}/{job.name}")
-        if place.limits.memory:
-            _, most = resource.getrlimit(resource.RLIMIT_DATA)
-            resource.setrlimit(resource.RLIMIT_DATA, (place.limits.memory, most))
 
     def run(self, channel: Channel, load: Callable[[], Loaded]) -> None:
         """Make ready, say so, and work from the word to go until told to end."""
@@ -133,6 +149,9 @@ class Worker:
                 flow = load()
                 first = flow.deployed()
                 running = self._running(flow, first, around)
+                room = self._limit_memory()
+                first = self._limited(first, room)
+                running = replace(running, deploy=lambda: self._limited(flow.deployed(), room))
             except BrokerError as error:
                 channel.send({"failed": str(error)})
                 return
@@ -140,6 +159,39 @@ class Worker:
             if (channel.receive() or {}).get("go"):
                 signal.signal(signal.SIGTERM, partial(self._end, channel))
                 self._work(running, first, channel)
+
+    def _limit_memory(self) -> int:
+        """Limit the data of this process as its group says; returns the bytes that are left to messages, or 0."""
+        limit = self._place.limits.memory
+        if not limit:
+            return 0
+        taken = data_of_process() + _STACK * (1 + len(self._job.entrances))
+        if limit - taken < _LEAST_ROOM:
+            text = f"the limit of {limit >> 20} MiB of memory of the execution group {self._place.group}"
+            needed = (taken + _LEAST_ROOM >> 20) + 1
+            raise ConfigurationException(
+                f"{text} is too low for {self._job.use.name}, which needs {needed} MiB or more"
+            )
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, most))
+        return limit - taken
+
+    def _limited(self, deployed: DeployedFlow, room: int) -> DeployedFlow:
+        """A flow whose messages have less than the room of the process, so that one that takes too much can fail in it.
+
+        In a process of several threads, which signals do not reach, the processor time of messages is limited as well.
+        """
+        given, seconds = deployed.allowance, self._place.limits.cpu_seconds
+        if isinstance(given, Allowance):
+            memory = min(given.memory, room * 3 // 4) if room else given.memory
+            cpu = min(given.cpu, seconds) if seconds and not self._cpu_seconds else given.cpu
+            deployed.allowance = Allowance(cpu, memory)
+        return deployed
+
+    @property
+    def _cpu_seconds(self) -> float:
+        """The processor time of a message behind which a signal comes; 0: no signal."""
+        return self._place.limits.cpu_seconds if len(self._job.entrances) == 1 else 0.0
 
     def _end(self, channel: Channel, *_: object) -> None:
         """End behind the message in hand; one that takes too long ends with this process."""
@@ -162,6 +214,7 @@ class Worker:
             log = logging.getLogger(USER_TRACE)
             log.handlers[:] = [TraceFile(trace_file(self._folder, place.group, self._job.use.name))]
             log.propagate = False
+        fail_when_too_long(self._cpu_seconds)
         sources = around.enter_context(sources_of(place.data_sources))
         tracer = around.enter_context(tracer_for(place.traces, place.broker, place.group))
         outside = of_group(place.group, place.amqp)
@@ -173,15 +226,13 @@ class Worker:
             coordinator = Coordinator(queues, identity_of(self._folder.queues))
             around.callback(coordinator.close)
             coordinator.watch(sources)
-        limit = place.limits.cpu_seconds if len(self._job.entrances) == 1 else 0.0
-        fail_when_too_long(limit)
         return Running(
             flow.deployed,
             partial(queues.work, blamed=self._counted or restarts_group(first)),
             lambda work, deployed: with_databases(work, sources, deployed.properties, coordinator),
             partial(self._meters, tracer),
             self._rate(first),
-            limit,
+            self._cpu_seconds,
         )
 
     def _running_outside(
@@ -199,11 +250,12 @@ class Worker:
             lambda work, deployed: with_databases(work, sources, deployed.properties, None),
             partial(self._meters, tracer),
             self._rate(first),
-            self._place.limits.cpu_seconds if len(self._job.entrances) == 1 else 0.0,
+            self._cpu_seconds,
         )
 
     def _work(self, running: Running, first: DeployedFlow, channel: Channel) -> None:
         """Run the instances, the first of them in this thread, until told to end."""
+        threading.excepthook = _end_by_fault
         threading.Thread(target=self._listen, args=(channel,), daemon=True).start()
         (label, number), *others = self._job.entrances
         for place in others:

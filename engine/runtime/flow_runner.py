@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import signal
 import threading
@@ -12,7 +13,7 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 from engine.budget import with_room
-from engine.errors import BrokerError, MessageException
+from engine.errors import BrokerError, LimitExceeded, MessageException
 from engine.flow.dead_letters import BLOCKED
 from engine.runtime.batches import Batch
 from engine.runtime.deployment import DeployedFlow, Outcome, Station
@@ -161,12 +162,14 @@ class FlowRunner:
                     meter.broken(error)
                 pause = self._failed(deployed, error, pause)
                 continue
+            failure = _failure_of(outcome)
             for meter in meters:
                 meter.done(outcome)
-            if outcome is None or outcome.error is None:
+            outcome = None  # nothing of this message is kept while the next one is waited for
+            if failure is None:
                 pause = _SHORTEST
             else:
-                pause = self._failed(deployed, outcome.error, pause, retried=outcome.error.number != BLOCKED)
+                pause = self._failed(deployed, failure, pause, retried=failure.number != BLOCKED)
         _finish(batch, whole)
 
     def _failed(self, deployed: DeployedFlow, error: BrokerError, pause: float, *, retried: bool = False) -> float:
@@ -176,6 +179,8 @@ class FlowRunner:
         """
         if is_gone(error):
             raise error
+        if isinstance(error, LimitExceeded):
+            gc.collect()  # trees are cycles, beside which the next message may have no room
         if retried:
             _LOG.warning("%s: %s; the message is backed out", deployed.flow.qualified_name, explained(error))
             return _SHORTEST
@@ -200,6 +205,24 @@ def is_gone(error: BaseException | None) -> bool:
             return True
         error = error.__cause__
     return False
+
+
+def _failure_of(outcome: Outcome | None) -> BrokerError | None:
+    """Returns the error of a message, if it has one, without the frames that this and those behind it have passed.
+
+    These would keep what the message has made in them until the errors, which are cycles with them, are collected.
+    """
+    if outcome is None or outcome.error is None:
+        return None
+    waiting: list[object] = [outcome.error]
+    seen: set[int] = set()
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, BaseException) and id(one) not in seen:
+            seen.add(id(one))
+            one.__traceback__ = None
+            waiting += [one.__cause__, one.__context__, *(one.passed if isinstance(one, BrokerError) else ())]
+    return outcome.error
 
 
 def _finish(batch: Batch | None, work: UnitOfWork) -> None:

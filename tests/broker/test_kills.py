@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.broker.child_processes import fork
 from tests.broker.running import Running, broker, end, flow, until
 
 pytestmark = pytest.mark.crash
@@ -53,6 +54,21 @@ def test_nothing_is_lost(tmp_path: Path, kill: Callable[[Running], None]) -> Non
         assert sorted(bodies()) == sorted(made.get("OUT", COUNT))
         assert [] == made.get("OUT", 1, seconds=0.5)
         assert [] == made.get("SYSTEM.DEAD.LETTER.QUEUE", 1, seconds=0.1)
+
+
+def test_a_child_is_told_to_end_as_it_begins() -> None:
+    """A signal to a process that was forked just now ends it, and none is taken for one to its parent."""
+    told: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
+    try:
+        for _ in range(50):
+            child = fork(lambda _: time.sleep(5))
+            child.tell(signal.SIGTERM)
+            child.channel.close()
+            assert -signal.SIGTERM == os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1])
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert not told
 
 
 def test_children_end_with_their_supervisor(tmp_path: Path) -> None:

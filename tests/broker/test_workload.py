@@ -185,3 +185,50 @@ def test_commands_need_not_wait_for_a_message(tmp_path: Path) -> None:
         assert time.monotonic() - begun < 20
         assert "stops the broker at once" in made.log()
         assert made.run("get", "IN", "--broker", name) == "<a/>\n"
+
+
+GROWING = {
+    "a text": "DECLARE c CHARACTER 'xxxxxxxx'; WHILE InputRoot.XMLNSC.big IS NOT NULL DO SET c = c || c; END WHILE;",
+    "a tree": (
+        "DECLARE i INTEGER 0; WHILE InputRoot.XMLNSC.big IS NOT NULL DO SET i = i + 1;"
+        " SET Environment.v[i].x = 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'; END WHILE;"
+    ),
+}
+SHARED = (
+    "CREATE COMPUTE MODULE S DECLARE n SHARED INTEGER 0; CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN"
+    " WHILE InputRoot.XMLNSC.big IS NOT NULL DO SET n = n + 1; END WHILE;"
+    " SET OutputRoot = InputRoot; RETURN TRUE; END; END MODULE;"
+)
+GROUPS = """\
+  default: {LIMITS, flows: [../F0.yaml, ../F1.yaml]}
+  threads: {limits: {cpuSecondsPerMessage: 1}, flows: [{flow: ../F2.yaml, additionalInstances: 1}]}
+"""
+
+
+def test_messages_over_the_limits_of_their_group(tmp_path: Path) -> None:
+    """A message that takes more memory or time than its group's limit fails by itself, also in threads."""
+    (tmp_path / "s.esql").write_text(SHARED, encoding="utf-8")
+    programs = (*(f"{text} SET OutputRoot = InputRoot;" for text in GROWING.values()), "S")
+    files = [flow(tmp_path, f"F{n}", f"IN{n}", program=program) for n, program in enumerate(programs)]
+    with broker(tmp_path, *files) as made:
+        name, file = str(made.folder), made.folder / "broker.yaml"
+        text = file.read_text("utf-8").partition("  default:")[0] + GROUPS
+        file.write_text(text.replace("LIMITS", "limits: {memory: 20m}"), encoding="utf-8")
+        refused = made.run("deploy", name, str(file), fails=True)
+        assert "the limit of 20 MiB of memory of the execution group default is too low for" in refused
+        assert {"queue manager": "running", "default": "running"} == {
+            one["name"]: one["state"] for one in made.status()["processes"]
+        }
+        made.put("IN0", b"<a/>")
+        assert [b"<a/>"] == made.get("OUT", 1)
+        file.write_text(text.replace("LIMITS", "limits: {memory: 150m}"), encoding="utf-8")
+        made.run("deploy", name, str(file))
+        workers = made.workers() + made.workers("threads")
+        for _ in range(2):
+            for queue in ("IN0", "IN1", "IN2"):
+                made.put(queue, b"<big/>", b"<a/>")
+            assert [b"<a/>"] * 3 == made.get("OUT", 3)
+        assert 6 == len(made.get("SYSTEM.DEAD.LETTER.QUEUE", 6))
+        assert workers == made.workers() + made.workers("threads")
+        log = made.log()
+        assert (4, 2) == tuple(log.count(said) for said in ("bytes of memory: raise", "1 seconds of processor time"))

@@ -1,7 +1,10 @@
 """Flows run on queues: instances wait for messages, are stopped at once, and outlive their queue manager's process."""
 
+import gc
 import threading
 import time
+import weakref
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +15,7 @@ from engine.runtime.deployment import deploy
 from engine.runtime.flow_runner import Counts, FlowRunner, Running
 from flows.files import load_flow
 from flows.programs import binder
+from tests.broker.running import until
 from tests.engine.mq.served import serving
 
 FLOW = """\
@@ -78,6 +82,32 @@ def test_instances_take_messages_until_they_are_stopped(flow, runner, tmp_path, 
         assert (50, 0) == (counts.messages, counts.failed)
         put(client, b"after")
         assert (1, 0) == (manager.depth("IN"), manager.depth("OUT"))
+
+
+class Kept:
+    """Something that a message has made."""
+
+
+def test_a_failed_message_leaves_nothing_behind(flow, runner):
+    """What a message has made when it failed is gone before the next one comes, though errors and frames are cycles."""
+    manager, made = QueueManager("IN", "OUT"), []
+
+    def fail(*_):
+        kept = Kept()
+        made.append(weakref.ref(kept))
+        raise ValueError("it fails")
+
+    def failing():
+        return deploy(flow, bind=binder(flow), stand_ins={"Out": SimpleNamespace(evaluate=fail)})
+
+    counts = Counts()
+    gc.disable()
+    try:
+        runner.start_instance(Running(failing, manager.work, meters=lambda *_: (counts,)), failing(), "In", 1)
+        put(manager, b"1", b"2")
+        until(lambda: counts.failed == 2 and not any(kept() for kept in made))
+    finally:
+        gc.enable()
 
 
 def test_a_queue_manager_that_ends_is_found_again(flow, runner, tmp_path):
