@@ -332,6 +332,7 @@ def export(
     import yaml
 
     from engine.broker import queues
+    from engine.broker.file_reader import definition_of
     from engine.broker.file_writer import export as write
     from engine.files.output_files import OutputFolder
 
@@ -346,6 +347,8 @@ def export(
         show(yaml.safe_load(text) if as_json else {}, [text.removesuffix("\n")], as_json=as_json)
         return
     file = target if target.suffix in {".yaml", ".yml"} else target / "broker.yaml"
+    if file.is_file() and definition_of(str(file)) is None:
+        raise ConfigurationException(f"{file} is no broker file, and would be written over: name another")
     with closing(OutputFolder(file.parent)) as folder:
         write(state, contents, folder, file.name)
     count = sum(len(group.flows) for group in state.groups)

@@ -169,9 +169,17 @@ def _limited(seconds: str) -> Iterator[None]:
 
 def main() -> NoReturn:
     """Run the program whose name this process has; it ends with the last two digits of its message's number."""
-    from engine.cli.command_failures import end_in_order, give_up_output, visible
+    from engine.cli.command_failures import (
+        INTERRUPTED,
+        STANDARD_OUTPUT,
+        end_in_order,
+        give_up_output,
+        prepare_streams,
+        visible,
+    )
     from engine.errors import BrokerError, ConfigurationException
 
+    prepare_streams()
     end_in_order()
     name = Path(sys.argv[0]).name
     try:
@@ -182,10 +190,14 @@ def main() -> NoReturn:
         for problem in error.problems if isinstance(error, ConfigurationException) else ():
             sys.stderr.write(f"{visible(problem.render().splitlines()[0])}\n")
         _end(error.number or FAILED, visible(str(error).partition(": ")[2] or str(error)))
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:  # who reads has ended, such as head
         give_up_output()
         sys.exit(FAILED % 100)
     except OSError as error:
+        if error.filename == STANDARD_OUTPUT:
+            give_up_output()
         _end(FAILED, visible(f"{error.filename or name}: {error.strerror or error}"))
     sys.exit(0)
 

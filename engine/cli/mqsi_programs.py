@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from engine.broker.repository.repository import Change
     from engine.broker.state import BrokerState, DeployedUse, GroupState
 
+_LARGEST_VALUE: Final = 1 << 20  # bytes of a file with a property
 _MINUTES: Final = range(10, 14_401)  # of an archive record, as IBM has them
 _OF_STATISTICS: Final = {
     "c": ("active", "inactive"),
@@ -206,7 +207,7 @@ def _content_of(file: str) -> str:
     from engine.files.input_files import read_file
 
     try:
-        return read_file(Path(file)).decode().removesuffix("\n")
+        return read_file(Path(file), _LARGEST_VALUE, "no property has so many").decode().removesuffix("\n")
     except UnicodeDecodeError as error:
         raise Misused(INVALID, f"{file} is not UTF-8") from error
 
@@ -359,7 +360,8 @@ def format_log(given: Given) -> None:
     from engine.files.output_files import write_file
 
     try:
-        root = etree.fromstring(read_file(Path(given.needed("i"))), etree.XMLParser(resolve_entities=False))
+        data = read_file(Path(given.needed("i")), remedy="have mqsireadlog write the log of one flow")
+        root = etree.fromstring(data, etree.XMLParser(resolve_entities=False))
     except etree.XMLSyntaxError as error:
         raise Misused(INVALID, f"{given.value('i')} is no log that mqsireadlog has written: {error}") from error
     text = "".join(f"{entry.get('text')}\n" for entry in root.iter("UserTrace"))

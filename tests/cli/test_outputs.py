@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.broker.running import NAMED
 from tests.cli.command_line import PROGRAM, ROOT, penstock
 
 BOOK = "       01 R.\n          05 A PIC X(4).\n"
@@ -320,6 +321,30 @@ def test_a_standard_output_that_takes_nothing(command: str, where: str, tmp_path
         ended.stderr.count(b"\n"),
     )
     assert not command.startswith("run") or len(everything(tmp_path / "out")) == 7
+
+
+@pytest.mark.parametrize("where", [">&-", ">/dev/full"])
+def test_a_program_of_ibm_whose_standard_output_takes_nothing(where: str) -> None:
+    """Programs under IBM's names say so too, with their own exit code."""
+    shell = ["sh", "-c", f'exec "$0" "$@" {where}', PROGRAM[0], "-c", NAMED, "mqsilist", "-h"]
+    ended = subprocess.run(shell, capture_output=True, check=False, env=around())  # noqa: S603  # our own program
+    assert (81, 1) == (ended.returncode, ended.stderr.count(b"\n"))
+    assert ended.stderr.startswith(b"BIP8081E: standard output: ")
+
+
+def test_an_export_is_not_written_over_a_flow(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a broker runs is exported over an earlier export, and over no file of another kind."""
+    before = (tmp_path / "orders/orders.yaml").read_bytes()
+    for command, code in (
+        ("init shop orders/orders.yaml", 0),
+        ("create shop", 0),
+        ("export shop orders/orders.yaml", 1),
+        ("export shop out", 0),
+        ("export shop out/broker.yaml", 0),
+    ):
+        ended = penstock(capsys, "broker", *command.split())
+        assert (code, code == 1) == (ended.code, "is no broker file" in ended.err), ended.err
+    assert before == (tmp_path / "orders/orders.yaml").read_bytes()
 
 
 def test_a_file_does_not_get_the_place_of_a_closed_standard_output(tmp_path: Path) -> None:
