@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 SELECTOR_SYNTAX_ERROR: Final = 2459
+_SEEN: Final = 1_000  # bytes of a body in which it begins
 _LOOKS_LIKE: Final = {b"<": "XMLNSC", b"{": "JSON", b"[": "JSON"}
 
 
@@ -43,7 +44,7 @@ def compile_content(text: str) -> Callable[[Descriptor, bytes], bool | None]:
     entrance = compiled.entrance()
 
     def select(descriptor: Descriptor, body: bytes) -> bool | None:
-        domain = _LOOKS_LIKE.get(body.lstrip()[:1], "BLOB")
+        domain = _LOOKS_LIKE.get(_content(descriptor, body).lstrip()[:1], "BLOB")
         here = compiled.activation(Message.received(descriptor, body, template=Template(domain)), None)
         try:
             with spending(here.around.limits.allowance):
@@ -53,6 +54,18 @@ def compile_content(text: str) -> Callable[[Descriptor, bytes], bool | None]:
         return value if isinstance(value, bool) else None
 
     return select
+
+
+def _content(descriptor: Descriptor, body: bytes) -> bytes:
+    """Returns the beginning of what stands behind the headers with properties, of which there may be several."""
+    from engine.mq.properties import RFH2, opened
+
+    while descriptor.format == RFH2:
+        _, behind, rest = opened(descriptor, body)
+        if len(rest) == len(body):  # a header that cannot be read
+            break
+        descriptor, body = behind, rest
+    return body[:_SEEN]
 
 
 def filtering(manager: QueueManager) -> QueueManager:

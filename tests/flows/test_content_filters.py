@@ -7,13 +7,21 @@ import pytest
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq import QueueManager
-from engine.mq.properties import join
+from engine.mq.properties import join, with_folders
 from flows.content_filters import compile_content
 
 ORDER = Descriptor(format="MQSTR", priority=4), b"<Order><Total>120</Total><Item>a</Item></Order>"
 WITH_PROPERTIES = join({"colour": "red", "mcd.Msd": "JSON"}, Descriptor(format="MQSTR"), b'{"n": 5}')
 
+RED = join({"colour": "red"}, *ORDER)
+TWICE = with_folders(["<psc><Command>Publish</Command></psc>"], *RED)
+
 CONDITIONS = (
+    ("Body.Order.Total > 100", RED, True),
+    ("Body.Order.Total > 100 AND Root.MQRFH2.usr.colour = 'red'", RED, True),
+    ("Body.Order.Total > 200", RED, False),
+    ("Body.Order.Total > 100", TWICE, True),
+    ("Body.Data.n = 5", join({"colour": "red"}, Descriptor(format="MQSTR"), b'  {"n": 5}'), True),
     ("Body.Order.Total > 100", ORDER, True),
     ("Body.Order.Total > 200", ORDER, False),
     ("Body.Order.Nothing > 200", ORDER, None),
