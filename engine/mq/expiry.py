@@ -38,7 +38,10 @@ class Expiry:
         heappush(self._due, (stored.expires, stored.order, id(queue), queue))
 
     def run(self, most: int) -> int:
-        """Remove messages whose time has passed, so many at most, and return how many were removed."""
+        """Remove messages whose time has passed, so many at most, and return how many were removed.
+
+        Those that units of work have are passed over, a slice after the other, while others put and get.
+        """
         now, manager = int(self._clock() * 10), self._manager
         late: dict[Queue, None] = {}
         with manager.lock:
@@ -48,8 +51,11 @@ class Expiry:
                 _, order, _, queue = heappop(self._due)
                 if queue.expire(order):
                     late[queue] = None
-            if manager.store is not None:
-                late |= manager.store.expire(now, most)
+        for due in () if manager.store is None else manager.store.due(now, most):
+            with manager.lock:
+                late.update({queue: None for queue, order in due if queue.expire(order)})
+            if late:
+                break
         return sum(self.discard(queue) for queue in late)
 
     def discard(self, queue: Queue) -> int:

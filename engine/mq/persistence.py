@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeGuard
 
@@ -146,11 +146,12 @@ class Lasting:
         for kept in sorted(self.store.objects(), key=lambda kept: kept.kind == "SUB"):  # behind the topics they name
             self._manager.directory.restore(kept.kind, kept.name, kept.values, kept.number)
 
-    def expire(self, moment: int, most: int) -> dict[Queue, None]:
-        """Take messages off their queues that are not in memory and whose time has passed; returns the queues."""
-        queues = {queue.number: queue for queue in self._manager.directory.queues.values()}
-        due = ((queues[number], order) for number, order in self.store.due(moment, most) if number in queues)
-        return {queue: None for queue, order in due if queue.expire(order)}
+    def due(self, moment: int, most: int) -> Iterator[list[tuple[Queue, int]]]:
+        """Yields messages whose time has passed, so many at once at most, by their queues and orders."""
+        with self._manager.lock:
+            queues = {queue.number: queue for queue in self._manager.directory.queues.values()}
+        for due in self.store.due(moment, most):
+            yield [(queues[number], order) for number, order in due if number in queues]
 
     def furnish(self, queue: Queue) -> None:
         """Give a queue what it holds in the store."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Final
 
@@ -87,16 +88,17 @@ class Store:
         counts = [_number(each, key, "counts") for each in (self._environment, self._overflow)]
         return Overflow(queue, self._overflow, counts[1]), Shelf(queue, self._environment, counts[0])
 
-    def due(self, moment: int, most: int) -> list[tuple[int, int]]:
-        """Returns the queue and the order of messages whose time has passed, those in memory among them."""
-        found: list[tuple[int, int]] = []
+    def due(self, moment: int, most: int) -> Iterator[list[tuple[int, int]]]:
+        """Yields the queue and the order of messages whose time has passed, so many at once at most.
+
+        Those in memory, and those that units of work have, are among them.
+        """
         for environment in (self._environment, self._overflow):
-            with environment.read() as transaction, transaction.cursor(db=environment.db["expiry"]) as cursor:
-                for key in cursor.iternext(keys=True, values=False):
-                    if int.from_bytes(key[:8]) > moment or len(found) >= most:
-                        break
-                    found.append((int.from_bytes(key[8:12]), int.from_bytes(key[12:])))
-        return found
+            after = b""
+            while len(keys := _due(environment, after, moment, most)) == most:
+                yield [(int.from_bytes(key[8:12]), int.from_bytes(key[12:])) for key in keys]
+                after = keys[-1]
+            yield [(int.from_bytes(key[8:12]), int.from_bytes(key[12:])) for key in keys]
 
     def entries(self) -> dict[str, int]:
         """Returns how many entries the tables of messages have, of both environments together."""
@@ -208,6 +210,15 @@ def _overflow(folder: Path) -> Environment:
         shutil.rmtree(path)
     path.mkdir(mode=0o700)
     return Environment(path, synced=False)
+
+
+def _due(environment: Environment, after: bytes, moment: int, most: int) -> list[bytes]:
+    """Returns the entries of messages whose time has passed, from behind one of them on."""
+    with environment.read() as transaction, transaction.cursor(db=environment.db["expiry"]) as cursor:
+        if not (cursor.set_range(after + b"\0") if after else cursor.first()):
+            return []
+        entries = takewhile(lambda key: int.from_bytes(key[:8]) <= moment, cursor.iternext(keys=True, values=False))
+        return list(islice(entries, most))
 
 
 def _number(environment: Environment, key: bytes, table: str = "meta") -> int:

@@ -398,3 +398,26 @@ def test_the_expiry_task_runs_by_itself(folder: Path) -> None:
             time.sleep(0.01)
         assert 1_000 == queues.depth("Q")
     assert [] == check(folder)
+
+
+@pytest.mark.parametrize("persistence", [0, 1])
+def test_units_that_hold_late_messages_do_not_hold_up_others(folder: Path, persistence: int) -> None:
+    """Late messages that nobody has are removed behind any number that units of work have, which expire later."""
+    now = [1_000.0]
+    with QueueManager.open(folder, clock=lambda: now[0]) as queues:
+        queues.define("QLOCAL", "OTHER", {})
+        work = queues.work()
+        for number in range(305):
+            own = Descriptor(persistence=persistence, expiry=10 if number < 300 else 11)
+            work.put("Q" if number < 300 else "OTHER", own, b"")
+        work.commit()
+    with QueueManager.open(folder, clock=lambda: now[0]) as queues:
+        work = queues.work()
+        taken = [work.get("Q") for _ in range(300)]
+        assert None not in taken
+        now[0] += 2
+        assert (5, 0) == (queues.expire(100), queues.depth("OTHER"))
+        assert 0 == queues.expire(100)
+        work.back_out()
+        assert [100, 100, 100, 0] == [queues.expire(100) for _ in range(4)]
+    assert [] == check(folder)
