@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +15,6 @@ import pytest
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.mq import QueueManager
-from engine.mq.store.checking import check
 from engine.mq.store.environment import write_format
 from engine.mq.store.job import Job
 from engine.mq.store.journal import Journal
@@ -381,43 +379,3 @@ def test_who_finds_its_unit_written_lets_others_write(folder: Path) -> None:
         put(b"overtaken")
         pool.submit(put, b"later").result(timeout=10)
         assert {b"overtaken", b"other", b"later"} == set(bodies(queues))
-
-
-def test_the_expiry_task_runs_by_itself(folder: Path) -> None:
-    """Every EXPRYINT seconds late messages are removed, in memory or not; a changed interval is a run at once."""
-    now = [1_000.0]
-    with QueueManager.open(folder, clock=lambda: now[0]) as queues:
-        work = queues.work()
-        for number in range(3_000):
-            work.put("Q", Descriptor(persistence=number % 2, expiry=10 if number % 3 else -1), b"")
-        work.commit()
-        now[0] += 2
-        queues.alter("QMGR", "", {"EXPRYINT": 60})
-        end = time.monotonic() + 20
-        while queues.depth("Q") > 1_000 and time.monotonic() < end:
-            time.sleep(0.01)
-        assert 1_000 == queues.depth("Q")
-    assert [] == check(folder)
-
-
-@pytest.mark.parametrize("persistence", [0, 1])
-def test_units_that_hold_late_messages_do_not_hold_up_others(folder: Path, persistence: int) -> None:
-    """Late messages that nobody has are removed behind any number that units of work have, which expire later."""
-    now = [1_000.0]
-    with QueueManager.open(folder, clock=lambda: now[0]) as queues:
-        queues.define("QLOCAL", "OTHER", {})
-        work = queues.work()
-        for number in range(305):
-            own = Descriptor(persistence=persistence, expiry=10 if number < 300 else 11)
-            work.put("Q" if number < 300 else "OTHER", own, b"")
-        work.commit()
-    with QueueManager.open(folder, clock=lambda: now[0]) as queues:
-        work = queues.work()
-        taken = [work.get("Q") for _ in range(300)]
-        assert None not in taken
-        now[0] += 2
-        assert (5, 0) == (queues.expire(100), queues.depth("OTHER"))
-        assert 0 == queues.expire(100)
-        work.back_out()
-        assert [100, 100, 100, 0] == [queues.expire(100) for _ in range(4)]
-    assert [] == check(folder)
