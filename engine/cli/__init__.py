@@ -8,6 +8,7 @@ from pkgutil import iter_modules
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from engine.budget import with_room
@@ -43,17 +44,25 @@ def options(
     """Run, examine and measure message flows in the style of WebSphere MQ Integrator."""
 
 
-def commands(name: str = "") -> typer.Typer:
-    """Returns the application with all of its commands, or that of a name alone, where the modules' names tell it."""
+def commands(name: str = "") -> TyperGroup:
+    """Returns the program with all of its commands, or that of a name alone, where the modules' names tell it."""
     modules = [module.name for module in iter_modules(__path__)]
     stem = f"_{name.replace('-', '_')}_"
     own = [module for module in modules if stem in f"_{module}_"]
     for module in own:
         import_module(f"{__name__}.{module}")
-    if not own or name not in get_command(app).commands:  # type: ignore[attr-defined]  # a group of commands
+    found = _program() if own else None
+    if found is None or name not in found.commands:
         for module in modules:
             import_module(f"{__name__}.{module}")
-    return app
+        found = _program()
+    return found
+
+
+def _program() -> TyperGroup:
+    found = get_command(app)
+    assert isinstance(found, TyperGroup)
+    return found
 
 
 def main() -> None:
@@ -62,6 +71,6 @@ def main() -> None:
     end_in_order()
     with failures_shown():
         penstock = commands(sys.argv[1] if len(sys.argv) > 1 else "")
-        code = with_room(lambda: penstock(prog_name="penstock", standalone_mode=False))
+        code = with_room(lambda: penstock.main(prog_name="penstock", standalone_mode=False))
         sys.stdout.flush()
         sys.exit(code)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from engine.cli import commands
 from tests.broker.running import PROGRAM, Running, end, flow
@@ -160,7 +159,7 @@ def _commands() -> Iterator[tuple[list[str], set[str]]]:
         else:
             yield words, {option for parameter in command.params for option in parameter.opts}
 
-    yield from walked(typer.main.get_command(commands()), [])
+    yield from walked(commands(), [])
 
 
 COMPLETED = [

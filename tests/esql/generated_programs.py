@@ -9,8 +9,6 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
-from esql.runtime.clause_arguments import a_name, index
-
 from engine.errors import BrokerError, LimitExceeded
 from engine.tree.element import Element
 from engine.tree.step import step
@@ -21,6 +19,7 @@ from esql.read import read_statements
 from esql.runtime.activation import Surroundings
 from esql.runtime.interactive_session import message_of
 from esql.runtime.limits import Limits
+from esql.runtime.program_calls import a_name, index
 from esql.text import SyntaxProblems
 from esql.values.types import type_of
 from tests.esql.evaluator import Scope, elements, evaluate, sample
