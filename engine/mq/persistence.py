@@ -175,12 +175,15 @@ class Lasting:
     def close(self, *, in_order: bool) -> None:
         """Close the store; in order, what is only in memory is kept as well."""
         self._task.stop()
-        left: list[Record] = []
-        if in_order:
-            for queue in self._manager.directory.queues.values():
-                puts = [(queue.number, one) for one in queue.in_memory() if not one.descriptor.persistence]
-                left.append(Record(puts=puts, shares=False))
-        self.store.close(left if in_order else None)
+        self.store.close(self._left if in_order else None)
+
+    def _left(self) -> list[Record]:
+        """Returns the messages that are only in memory, with those that ended units of work have put back."""
+        queues = self._manager.directory.queues.values()
+        kept = (
+            (queue.number, [one for one in queue.in_memory() if not one.descriptor.persistence]) for queue in queues
+        )
+        return [Record(puts=[(number, one) for one in puts], shares=False) for number, puts in kept]
 
     def _record(self, puts: Moved, taken: Moved, decided: tuple[bytes, ...] = ()) -> Record:
         """Returns what of a unit of work goes into the store; the messages that it puts cannot be got before it has."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice, takewhile
 from pathlib import Path
@@ -128,15 +128,19 @@ class Store:
         with self._environment.read() as transaction, transaction.cursor(db=table) as cursor:
             return {branch: decision(branch, record) == COMMITTED for branch, record in cursor}
 
-    def close(self, overflowing: list[Record] | None) -> None:
-        """Close it; in order with the messages that are only in memory, which the next start finds again."""
+    def close(self, overflowing: Callable[[], list[Record]] | None) -> None:
+        """Close it; in order with the messages that are only in memory, which the next start finds again.
+
+        They are asked for once what waits is written: units of work that end put messages back until then.
+        """
         is_whole = self.journal.close()
         try:
-            if is_whole and overflowing is not None and self._overflows(overflowing):
+            left = overflowing() if is_whole and overflowing is not None else None
+            if left is not None and self._overflows(left):
                 try:
-                    self._keep(overflowing)
+                    self._keep(left)
                 except (MessageException, *_UNKEPT):  # one of them cannot be kept: all others are
-                    kept = [put for one in overflowing for put in one.puts if _is_kept(*put)]
+                    kept = [put for one in left for put in one.puts if _is_kept(*put)]
                     self._keep([Record(puts=kept, shares=False)])
         except lmdb.Error as error:
             text = f"non-persistent messages of {self.folder} cannot be kept ({error}): they are lost"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,23 @@ def test_a_unit_that_was_backed_out_cannot_be_committed(
         work.put("Q", own, b"later")
     with QueueManager.open(tmp_path / "QM") as queues:
         assert [b"there"] == [found.body for found in queues.browse("Q")]
+
+
+def test_a_unit_that_is_backed_out_while_its_queue_manager_ends(tmp_path: Path) -> None:
+    """What a unit puts back while its backout counts are on their way to the disk is there after an end in order."""
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        queues.define("QLOCAL", "Q", {})
+        work = queues.work()
+        for persistence in (0, 1):
+            work.put("Q", Descriptor(persistence=persistence), b"there", syncpoint=False)
+        while work.get("Q") is not None:
+            pass
+        assert queues.store is not None
+        queues.store.store.journal.watch = lambda _: time.sleep(0.2)
+        work.back_out_then(lambda _: None)
+    with QueueManager.open(tmp_path / "QM") as queues:
+        assert {0, 1} == {found.descriptor.persistence for found in queues.browse("Q")}
 
 
 def test_a_commit_that_comes_too_late_is_refused(tmp_path: Path) -> None:
