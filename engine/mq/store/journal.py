@@ -54,12 +54,15 @@ class Journal:
     Who commits queues its unit; who finds nobody writing writes all that wait, and then lets the first of those write
     who have come since. A unit that fails alone fails alone. `failure` says why nothing can be written any more: a sync
     that failed may have lost what was written before it, so nothing is tried after it.
+
+    Ctrl-C may come behind any call. The unit whose owner has the right to write is therefore noted with the right
+    itself, under a lock, so that who is interrupted knows whether there is a right to pass on.
     """
 
     __slots__ = (
-        *("_before", "_counters", "_done", "_environment", "_expected", "_gathering", "_is_short", "_jobs", "_last"),
-        *("_pending", "_reserve", "_skips", "_syncing", "_thread", "_tries", "_took", "_unseen", "_vain", "_wake"),
-        *("_warned", "_writing", "codec", "failed", "failure", "syncs", "watch"),
+        *("_before", "_counters", "_done", "_ended", "_environment", "_expected", "_gathers", "_is_short", "_jobs"),
+        *("_last", "_mutex", "_pending", "_reserve", "_skips", "_syncing", "_thread", "_tries", "_took", "_unseen"),
+        *("_vain", "_wake", "_warned", "_writer", "codec", "failed", "failure", "syncs", "watch"),
     )
 
     def __init__(self, environment: Environment) -> None:
@@ -75,9 +78,10 @@ class Journal:
         self._done: deque[Job] = deque()  # whose owners are to be woken
         self._jobs: list[Job] = []  # that are being written
         self._tries = _NOTHING_TRIED  # the last transaction, and whose units it has
-        self._writing = threading.Lock()
-        self._gathering = threading.Lock()  # free while who is to write waits for others: who takes it writes instead
-        self._gathering.acquire()
+        self._mutex = threading.Lock()  # of the next two, and of whom a release of a turn is for
+        self._writer: Job | None = None  # whose owner has the right to write
+        self._gathers = False  # the writer waits for others: the last of them writes instead
+        self._ended = False
         self._expected = 0  # how many units are waited for
         self._wake = threading.Semaphore(0)
         self._thread: threading.Thread | None = None
@@ -97,30 +101,22 @@ class Journal:
             with suppress(Exception):  # who writes meets it again, and refuses the unit
                 record.made(self.codec)
         job = Job(record, then, awaited=True)
-        self._pending.append(job)
-        writes = self._writing.acquire(blocking=False) or self._takes_over()
         try:
-            if not writes:
+            self._pending.append(job)
+            if not self._is_to_write(job):
                 job.turn.acquire()
-                writes = not job.done
-            if writes and not job.done:  # else who wrote before has written it, between the two lines above
-                writes = self._gather(job)
-        except BaseException:  # Ctrl-C
-            self._leave(job)
-            raise
-        if self._done:
-            self._wake_next()
-        if writes:
-            try:
+            if self._writer is job and not job.done:  # else who wrote before has written it, between two lines above
+                self._gather(job)
+            if self._done:
+                self._wake_next()
+            if self._writer is job:
                 self._write_some()
                 while not job.done:  # more units came before it than one transaction takes
                     self._write_some()
-            except BaseException:  # Ctrl-C
-                job.awaited = False
-                self._wake_thread()  # which goes on with what was being written
-                raise
-            finally:
-                self._pass_on()
+                self._pass_on(job)
+        except BaseException:  # Ctrl-C
+            self._leave(job)
+            raise
         if (error := job.error or job.raised) is not None:
             raise error
 
@@ -131,55 +127,76 @@ class Journal:
 
     def _leave(self, job: Job) -> None:
         """Have another thread write a unit whose owner waits for it no more, and let others write."""
-        job.awaited = False
-        self._expected = 0
-        self._wake_next()
-        if job.turn.acquire(blocking=False) and not job.done:
-            self._pass_on()
-        self._wake_thread()
+        try:
+            with self._mutex:
+                job.awaited = False
+                if self._writer is job:
+                    self._gathers = False
+            self._wake_next()
+            self._pass_on(job)
+            self._wake_thread()  # which goes on with what was being written
+        except KeyboardInterrupt:  # once more
+            self._leave(job)
 
     def _wake_thread(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="penstock-journal", daemon=True)
-            self._thread.start()
+        if self._thread is None and not self._ended:
+            thread = threading.Thread(target=self._run, name="penstock-journal", daemon=True)
+            thread.start()
+            self._thread = thread
         self._wake.release()
 
     def close(self) -> bool:
         """Write what waits, end the thread that writes, and refuse what comes later; False: the disk has failed."""
-        thread, self._thread = self._thread, None
-        if thread is not None:
+        self._ended = True
+        if self._thread is not None:
             self._wake.release()
-            thread.join()
-        with self._writing:
-            while self._pending or self._jobs:
-                self._write_some()
-            has_failed = self.failure is not None
-            self.failure = self.failure or refusal(Q_MGR_STOPPING, "the queue manager has ended: open it again")
+            self._thread.join()
+        last = Job(Record(), nothing_follows, awaited=False)
+        while not self._is_to_write(last):
+            time.sleep(_PATIENCE)
+        while self._pending or self._jobs:
+            self._write_some()
+        has_failed = self.failure is not None
+        self.failure = self.failure or refusal(Q_MGR_STOPPING, "the queue manager has ended: open it again")
+        self._pass_on(last)
         return not has_failed
 
     def _run(self) -> None:
-        while self._thread is not None:
+        own = Job(Record(), nothing_follows, awaited=False)
+        while not self._ended:
             self._wake.acquire()
-            if not self._takes_over():
-                self._writing.acquire()
-            try:
-                self._write_some()
-                while self._done:
-                    self._wake_next()
-            finally:
-                self._pass_on()
+            if self._is_to_write(own):  # else who writes wakes this thread again, if anything is left
+                try:
+                    self._write_some()
+                    while self._done:
+                        self._wake_next()
+                finally:
+                    self._pass_on(own)
 
-    def _pass_on(self) -> None:
+    def _is_to_write(self, job: Job) -> bool:
+        """Returns True where nobody writes, or for who comes last of those that are waited for: it has the right to."""
+        with self._mutex:
+            if self._writer is None or (self._gathers and len(self._pending) >= self._expected):
+                self._writer, self._gathers = job, False
+            return self._writer is job
+
+    def _pass_on(self, job: Job) -> None:
         """Let the owner of the first unit that waits write, without letting go of the right to; or let go of it."""
         while True:
             first = self._first()
-            if first is not None and first.awaited:
-                first.turn.release()
-                if first.awaited or not first.turn.acquire(blocking=False):
-                    return
-            self._writing.release()  # a unit that nobody stands by is for the thread, which has been woken for it
+            if self._writer is job:
+                with self._mutex:
+                    self._writer = first if first is not None and first.awaited else None
+                    if self._writer is not None:
+                        self._writer.turn.release()
+                        return
             first = self._first()
-            if first is None or not first.awaited or not self._writing.acquire(blocking=False):
+            if first is None or self._writer is not None:
+                return
+            if not first.awaited:  # a unit that nobody stands by is for the thread
+                self._wake.release()
+                return
+            if not self._is_to_write(job):
                 return
 
     def _first(self) -> Job | None:
@@ -188,39 +205,40 @@ class Journal:
         except IndexError:
             return None
 
-    def _takes_over(self) -> bool:
-        """Returns True for who comes last of those that are waited for: it writes, and nobody is woken to do so."""
-        return len(self._pending) >= self._expected and self._gathering.acquire(blocking=False)
-
-    def _gather(self, job: Job) -> bool:
+    def _gather(self, job: Job) -> None:
         """Give those a moment, less than a sync takes, who committed just before: they are about to commit again.
 
-        The last of them writes, `job` as well; True is returned where none did. Where nobody came, as where committers
-        take turns, the next few moments are not given, twice as many each time.
+        The last of them writes, `job` as well. Where nobody came, as where committers take turns, the next few moments
+        are not given, twice as many each time.
         """
         expected, waiting = len(self._before | self._last), len(self._pending)
         if expected == 1 or waiting >= expected:
-            return True
+            return
         if self._skips and waiting == 1:
             self._skips -= 1
-            return True
-        self._expected = expected
-        self._gathering.release()
-        if not self._takes_over() and not self._waits_in_vain(job):
+            return
+        self._expected, self._gathers = expected, True
+        if not (len(self._pending) >= expected and self._ends_gathering(job)) and not self._waits_in_vain(job):
             self._vain = self._skips = 0
-            return not job.done
+            return
         if len(self._pending) > waiting:
             self._vain = 0
         elif waiting == 1:
             self._vain = min(2 * self._vain + 1, _MOST_SKIPPED)
         self._skips = self._vain
-        return True
+
+    def _ends_gathering(self, job: Job) -> bool:
+        """Returns True for who waits for others no longer, and has the right to write still."""
+        with self._mutex:
+            if self._writer is job:
+                self._gathers = False
+            return self._writer is job
 
     def _waits_in_vain(self, job: Job) -> bool:
         """Wait until the last of those that are expected writes; returns True where it does not come in time."""
         if job.turn.acquire(timeout=min(self._took, _PATIENCE)):
             return False
-        if self._gathering.acquire(blocking=False):
+        if self._ends_gathering(job):
             return True
         job.turn.acquire()  # it has just come
         return False
@@ -250,15 +268,17 @@ class Journal:
         """Wake the owner of a unit that is done, who wakes the next: all at once would wait for the interpreter."""
         done, own = self._done, threading.get_ident()
         while done:
-            try:
-                job = done.popleft()
-            except IndexError:  # another has woken the last of them
-                return
-            if job.awaited and not job.is_woken and job.owner != own and job.turn.locked():
-                job.is_woken = True
-                job.turn.release()
-                if job.awaited or not job.turn.acquire(blocking=False):
+            with self._mutex:
+                if not done:  # another has woken the last of them
                     return
+                job = done[0]
+                wakes = job.awaited and not job.is_woken and job.owner != own and job.turn.locked()
+                if wakes:
+                    job.is_woken = True
+                    job.turn.release()
+                del done[0]
+            if wakes:
+                return
 
     def _unsettled(self) -> list[Job]:
         """Returns the units, of those of a writer that was interrupted, that are neither written nor refused."""

@@ -224,13 +224,16 @@ def test_who_leaves_as_it_is_to_write_does_not_keep_others_from_it(tmp_path: Pat
         acquire = lock.acquire
 
         def release(self) -> None:
-            journal._leave(job)
+            leaves.start()
             self.lock.release()
 
+    leaves = threading.Thread(target=lambda: journal._leave(job))
+    writer = Job(Record(), told.append, awaited=True)
     job.turn = Turn()
     journal._pending.append(job)
-    assert journal._writing.acquire(blocking=False)
-    journal._pass_on()
+    assert journal._is_to_write(writer)
+    journal._pass_on(writer)
+    leaves.join(10)
     thread = threading.Thread(target=journal.commit, args=(Record(decided=(b"later",)), told.append), daemon=True)
     thread.start()
     thread.join(10)
@@ -251,7 +254,7 @@ def test_who_comes_first_waits_for_others_behind_several_that_waited_in_vain(
 
         def waits_in_vain(_: Job) -> bool:
             waited.append(len(journal._pending))
-            return journal._gathering.acquire(blocking=False)
+            return journal._ends_gathering(journal._pending[-1])
 
         with monkeypatch.context() as patches:
             patches.setattr(Journal, "_waits_in_vain", lambda self, job: waits_in_vain(job))
@@ -279,9 +282,10 @@ def test_who_leaves_as_it_is_woken_does_not_keep_others_asleep(tmp_path: Path) -
             self.acquire, self.locked = self.lock.acquire, self.lock.locked
 
         def release(self) -> None:
-            journal._leave(self.job)
+            leaves.start()
             self.lock.release()
 
+    leaves = threading.Thread(target=lambda: journal._leave(jobs[1]))
     jobs[1].turn = Turn(jobs[1])
     journal._done.extend(jobs)
     journal._wake_next()

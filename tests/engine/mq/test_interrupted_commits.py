@@ -1,0 +1,78 @@
+"""Commits that Ctrl-C interrupts: behind any call, others go on to commit, and what was waiting is written."""
+
+from __future__ import annotations
+
+import dis
+import sys
+import threading
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from engine.mq import QueueManager
+from engine.mq.store import journal as journals
+from engine.mq.store.checking import check
+from engine.mq.store.journal import Journal
+from engine.mq.store_changes import Record
+
+CALLS = frozenset(dis.opmap[name] for name in ("CALL", "CALL_FUNCTION_EX", "JUMP_BACKWARD", "RESUME"))
+
+
+class Interrupts:
+    """A trace of a thread that raises KeyboardInterrupt where Python looks for signals, at the place of a number."""
+
+    def __init__(self, place: int) -> None:
+        self.left = place
+        self._last: dict[FrameType, int] = {}
+
+    def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if frame.f_code.co_filename != journals.__file__:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            known = self._last.get(frame)
+            self._last[frame] = frame.f_code.co_code[frame.f_lasti]
+            if known in CALLS:
+                self.left -= 1
+                if self.left == 0:
+                    raise KeyboardInterrupt
+        return self
+
+
+def is_interrupted(journal: Journal, place: int) -> bool:
+    """Commit with an interrupt at a place; returns False where there are not so many."""
+    before, interrupts = sys.gettrace(), Interrupts(place)
+    sys.settrace(interrupts)
+    try:
+        journal.commit(Record(decided=(b"%d" % place,)))
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return interrupts.left <= 0
+
+
+@pytest.mark.parametrize("expected", [set[int](), {1, 2, 3}], ids=["alone", "waits for others"])
+def test_a_commit_that_is_interrupted_anywhere_keeps_no_other_from_it(tmp_path: Path, expected: set[int]) -> None:
+    """Wherever Ctrl-C comes, another thread commits, and the queue manager ends in order."""
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        assert queues.store is not None
+        journal, place, told = queues.store.store.journal, 1, list[int]()
+
+        def later() -> None:
+            journal.commit(Record(decided=(b"later",)))
+            told.append(place)
+
+        journal._last, journal._skips = set(expected), 0
+        while is_interrupted(journal, place):
+            thread = threading.Thread(target=later, daemon=True)
+            thread.start()
+            thread.join(10)
+            assert [place] == told[-1:]
+            journal._last, journal._skips, place = set(expected), 0, place + 1
+        assert place > 20
+        assert b"%d" % place in queues.store.store.decisions()
+    assert [] == check(tmp_path / "QM")
