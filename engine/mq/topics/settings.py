@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -116,10 +116,9 @@ class TopicObjects:
 
 
 def joined(topic: str, below: str) -> str:
-    """Returns the topic string that an object's and one below it make: with one / between, which either may bring.
+    """Returns the topic string that an object's and one below it make: always with a / between, where both are there.
 
-    >>> joined("a", "b"), joined("a/", "b"), joined("", "b"), joined("a", "")
-    ('a/b', 'a/b', 'b', 'a')
+    >>> joined("a", "b"), joined("a", "/b"), joined("a/", "b"), joined("", "b"), joined("a", "")
+    ('a/b', 'a//b', 'a//b', 'b', 'a')
     """
-    parts: Iterable[str] = (part for part in (topic.removesuffix("/"), below) if part)
-    return "/".join(parts)
+    return "/".join(filter(None, (topic, below)))
