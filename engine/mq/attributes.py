@@ -299,23 +299,22 @@ _MANAGER: Final = (
     *_CREATED,
 )
 _INHERITED: Final = "ASPARENT"
-_DELIVERIES: Final = f"{_INHERITED} ALL ALLDUR ALLAVAIL"
 _TOPIC: Final = (
     Attribute("TOPICSTR", "text", "", high=10_240),
     _DESCRIPTION,
-    _choice("PUB", f"{_INHERITED} ENABLED DISABLED"),
-    _choice("SUB", f"{_INHERITED} ENABLED DISABLED"),
-    _choice("DURSUB", f"{_INHERITED} YES NO"),
+    *(_choice(name, f"{_INHERITED} ENABLED DISABLED") for name in ("PUB", "SUB")),
+    *(_choice(name, f"{_INHERITED} YES NO") for name in ("DURSUB", "DEFPSIST", "USEDLQ")),
     _choice("DEFPRTY", " ".join((_INHERITED, *map(str, range(10))))),
-    _choice("DEFPSIST", f"{_INHERITED} YES NO"),
-    _choice("PMSGDLV", _DELIVERIES),
-    _choice("NPMSGDLV", _DELIVERIES),
-    _choice("USEDLQ", f"{_INHERITED} YES NO"),
+    *(_choice(name, f"{_INHERITED} ALL ALLDUR ALLAVAIL") for name in ("PMSGDLV", "NPMSGDLV")),
+    *(_choice(name, f"{_INHERITED} ALL QMGR") for name in ("PUBSCOPE", "SUBSCOPE")),
     _choice("WILDCARD", "PASSTHRU BLOCK"),
+    _choice("TYPE", "LOCAL"),
     _name_of("CLUSTER", fixed=_NO_CLUSTERS),
+    _choice("CLROUTE", "DIRECT TOPICHOST"),  # these two matter where there are other queue managers only, as in MQ
+    _choice("PROXYSUB", "FIRSTUSE FORCE"),
+    _choice("MCAST", f"{_INHERITED} DISABLED"),  # there is no multicast either way
+    *(_name_of(name, fixed=_NOT_HERE) for name in ("COMMINFO", "MDURMDL", "MNDURMDL")),
     _choice("DEFPRESP", f"{_INHERITED} SYNC ASYNC", fixed=_NOT_HERE),
-    _choice("PUBSCOPE", f"{_INHERITED} ALL QMGR"),
-    _choice("SUBSCOPE", f"{_INHERITED} ALL QMGR"),
     Attribute("CAPEXPRY", "limit", _INHERITED, choices=(_INHERITED, "NOLIMIT")),
     Attribute("CUSTOM", "custom", ""),
     *_CREATED,
@@ -331,6 +330,8 @@ _SUBSCRIPTION: Final = (
     _choice("PSPROP", "NONE MSGPROP RFH2"),
     _choice("PUBPRTY", " ".join(("ASPUB", "ASQDEF", *map(str, range(10))))),
     _choice("PUBPSIST", "ASPUB ASQDEF YES NO"),
+    *(Attribute(name, "text", "", high=length) for name, length in (("PUBACCT", 64), ("PUBAPPID", 32))),
+    _integer("SUBLEVEL", 1, 0, 9, fixed=_NOT_HERE),
     _choice("REQONLY", "NO YES"),
     Attribute("SUBPOINT", "text", "", high=128),
     Attribute("SUBUSER", "text", "", high=64),

@@ -31,14 +31,15 @@ if TYPE_CHECKING:
     from engine.mq.protection.policies import Policy
     from engine.mq.queue import Queue
     from engine.mq.topics.settings import TopicSettings
-    from engine.mq.topics.subscription import Subscription
+    from engine.mq.topics.subscription import Identity, Subscription
 
 Moved = list[tuple["Queue", Stored]]
-Shape = tuple[str, str, str, str]  # of a message: its policy of protection, its form, the subscriber's data and user
+Shape = tuple[str, str, str, "Identity"]  # of a message: its policy, its form, the subscriber's data and identity
 Formed = tuple[Descriptor, bytes]
 _BROKER: Final = 26  # MQAT_BROKER
 _DATAGRAM: Final = 8
 _IDENTITY: Final = slice(14, 17)  # of a descriptor: the user, accounting token and identity data
+_NOBODY: Final = ("", NO_TOKEN, "")
 _LEFT_TO_THE_TOPIC: Final = (0, 1)
 _OF_COMMANDS: Final = frozenset({"psc", "pscr", "mqps"})
 _TOLD: Final = {"mqps.Pti": "psc.PubTime", "mqps.Seq": "psc.SeqNum"}  # by the publisher, as commands name it
@@ -61,7 +62,7 @@ class Copy:
         refused: MessageException | None,
         policy: Policy | None = None,
         *,
-        user: str = "",
+        identity: Identity = _NOBODY,
         hears: bool = True,
     ) -> None:
         self.subscription = subscription
@@ -84,8 +85,8 @@ class Copy:
         if not subscription.durable and subscription.values["DESTCLAS"] == "MANAGED":
             self.persistence = 0  # its queue ends with it, and is not in the store
         own = str(subscription.values["USERDATA"]) if subscription.form != "NONE" else ""
-        self.identity = (user, NO_TOKEN, "")  # the subscriber's, as MQ has it
-        self.shape: Shape = ("" if policy is None else policy.name, subscription.form, own, user)
+        self.identity = identity  # the subscriber's, as MQ has it
+        self.shape: Shape = ("" if policy is None else policy.name, subscription.form, own, identity)
 
 
 class Publication(NamedTuple):

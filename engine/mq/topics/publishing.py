@@ -39,7 +39,7 @@ from engine.mq.topics.retained import (
     retained_fitting,
 )
 from engine.mq.topics.routes import Counts, Route, Traffic
-from engine.mq.topics.subscription import subscription_id
+from engine.mq.topics.subscription import identity_of, subscription_id
 from engine.work import QueueAttributes
 
 if TYPE_CHECKING:
@@ -222,13 +222,13 @@ class Topics:
 
     def _copy(self, subscription: Subscription, topic: str) -> Copy:
         hears = self.objects.settings(subscription.topic).hears
-        user = str(subscription.values["SUBUSER"]) or self.objects.owner
+        identity = identity_of(subscription.values, self.objects.owner)
         try:
             policy = self._manager.policies["PUT"].get(subscription.queue)
             target = self._manager.target(subscription.queue)
-            made = Copy(subscription, target, None, policy, user=user, hears=hears)
+            made = Copy(subscription, target, None, policy, identity=identity, hears=hears)
         except MessageException as refused:
-            return Copy(subscription, None, refused, user=user, hears=hears)
+            return Copy(subscription, None, refused, identity=identity, hears=hears)
         if not self._manager.security.subscribes(str(subscription.values["SUBUSER"]), topic, PERSIST):
             made.persistence = 0
         return made

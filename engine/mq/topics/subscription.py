@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from engine.descriptor import NO_ID, Descriptor
+from engine.descriptor import NO_ID, NO_TOKEN, Descriptor
 from engine.errors import MessageException
 from engine.message.topics import checked_pattern, levels_of, wildcards
 from engine.mq.attributes import Value
@@ -20,7 +20,10 @@ Properties: TypeAlias = Callable[[], Mapping[str, Property]]
 Condition: TypeAlias = Callable[[Descriptor, bytes, Properties], bool | None]
 Compile: TypeAlias = Callable[[str], Callable[[Descriptor, bytes], bool | None]]
 
+Identity: TypeAlias = tuple[str, bytes, str]  # of a message: its user, accounting token, and application's data
+
 CORREL_ID_ERROR: Final = 2207
+ATTRIBUTE_VALUE: Final = 4005
 SELECTION_NOT_AVAILABLE: Final = 2551
 STANDARD: Final = "STANDARD"
 EXTENDED: Final = "EXTENDED"
@@ -60,6 +63,17 @@ class Subscription:
         return self.values["REQONLY"] == "YES"
 
 
+def identity_of(values: Mapping[str, Value], owner: str) -> Identity:
+    """Returns the identity that a subscription's messages have, of the owner where it names no user."""
+    digits = str(values.get("PUBACCT", ""))
+    try:
+        token = bytes.fromhex(digits).ljust(len(NO_TOKEN), b"\0")
+    except ValueError:
+        problem = f"PUBACCT takes 64 hexadecimal digits, not {digits!r:.70} ({ATTRIBUTE_VALUE})"
+        raise refusal(ATTRIBUTE_VALUE, problem, digits) from None
+    return str(values["SUBUSER"]) or owner, token, str(values.get("PUBAPPID", ""))
+
+
 def subscription_id(name: str) -> bytes:
     """Returns the id of a subscription, which its messages have as correlation id unless it names one."""
     return b"AMQ " + hashlib.sha256(name.encode()).digest()[:20]
@@ -75,6 +89,7 @@ def subscription_of(
         fits = characters.fits(pattern)
         wild = 0 if characters.has_wildcards(pattern) else None
     select, _ = condition(str(values["SELECTOR"]), compile_content)
+    identity_of(values, "")  # which is refused where it is wrong
     return Subscription(
         *(name, values, values["DURABLE"] == "YES", pattern, None if fits else levels, fits, wild),
         *(str(values["DEST"]), _correl_id(name, str(values["DESTCORL"])), select),

@@ -56,6 +56,8 @@ def test_context() -> None:
         "DEFINE SUB(ONE) TOPICSTR('n') DEST(A)",
         "DEFINE SUB(TWO) TOPICSTR('n') DEST(B) SUBUSER('ann') PSPROP(MSGPROP)",
         "DEFINE SUB(THREE) TOPICSTR('n') DEST(C) SUBUSER('ann') PSPROP(RFH2)",
+        "DEFINE SUB(FOUR) TOPICSTR('n') DEST(D) PUBACCT('07') PUBAPPID('mine')",
+        queues=("A", "B", "C", "D"),
     )
     given = Descriptor(
         msg_type=1, reply_to_q="R", user_identifier="bob", accounting_token=b"t" * 32, appl_identity_data="who"
@@ -67,6 +69,7 @@ def test_context() -> None:
         told = found.descriptor
         assert (user, bytes(32), "", 26, "QM1") == (*told[14:17], *told[17:19])
         assert replies == (told.msg_type, told.reply_to_q, told.reply_to_q_mgr)
+    assert (owner_name(), b"\7" + bytes(31), "mine") == queues.browse("D")[0].descriptor[14:17]
 
 
 def test_units() -> None:

@@ -16,6 +16,11 @@ REFUSED = (
     ("DEFINE SUB(ONE) TOPICSTR(T) TOPICOBJ(NONE) DEST(A)", "2085"),
     ("DEFINE SUB(ONE) TOPICSTR(T) DEST(A) SELECTOR('a = ')", "2459"),
     ("DEFINE SUB(ONE) TOPICSTR(T) DEST(A) DESTCORL('xyz')", "2207"),
+    ("DEFINE SUB(ONE) TOPICSTR(T) DEST(A) PUBACCT('xyz')", "4005"),
+    ("ALTER SUB(THERE) PUBACCT('0')", "4005"),
+    ("DEFINE SUB(ONE) TOPICSTR(T) DEST(A) SUBLEVEL(2)", "3213"),
+    ("DEFINE TOPIC(N) TOPICSTR('n') MCAST(ENABLED)", "4005"),
+    ("DEFINE TOPIC(N) TOPICSTR('n') MDURMDL(M)", "3213"),
     ("DEFINE SUB(ONE) TOPICSTR('a%b') WSCHEMA(CHAR) DEST(A)", "2425"),
     ("DEFINE SUB(THERE) TOPICSTR(T) DEST(A)", "2100"),
     ("ALTER SUB(THERE) TOPICSTR('other')", "2510"),
@@ -89,6 +94,18 @@ def test_replaced() -> None:
     with pytest.raises(MessageException) as caught:
         queues.define("SUB", "ONE", {"DURABLE": "NO"}, replace=True)
     assert 2509 == caught.value.reason
+
+
+def test_scripts_of_other_queue_managers() -> None:
+    """Definitions as MQ writes them are taken, with what means nothing here as by default."""
+    queues = manager(
+        "DEFINE TOPIC('N') TYPE(LOCAL) TOPICSTR('n') CLROUTE(DIRECT) CLUSTER(' ') COMMINFO(' ') MCAST(ASPARENT) +\n"
+        "  MDURMDL(' ') MNDURMDL(' ') PROXYSUB(FIRSTUSE) DEFPRESP(ASPARENT) USEDLQ(ASPARENT) REPLACE",
+        "DEFINE SUB('S') TOPICSTR('t') TOPICOBJ(' ') DEST('A') DESTQMGR(' ') PUBACCT('') PUBAPPID(' ') SUBLEVEL(1) +\n"
+        "  EXPIRY(UNLIMITED) VARUSER(ANY) WSCHEMA(TOPIC) SUBSCOPE(ALL) PUBPRTY(ASPUB) REPLACE",
+    )
+    queues.publish("t", Descriptor(), b"1")
+    assert [[b"1"]] == bodies(queues, "A")
 
 
 def test_the_owner_subscribes() -> None:
