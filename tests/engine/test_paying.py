@@ -33,6 +33,7 @@ from tests.fuzz.trees import Anything, rebuilt
 MANY = 60_000
 ALLOWED = Allowance(cpu=0.02)
 SEPARATED = {"T": TdsGroup(data_element_separation="allElementsDelimited", delimiter=";")}
+OUTER = {"T": TdsGroup(data_element_separation="allElementsDelimited", delimiter="|")}
 INNER = Group(
     (Field("x", SimpleType("string"), physical={"C": CwfField(length=1), "T": TdsField(length=1)}),),
     physical={"T": TdsGroup(data_element_separation="fixedLength")},
@@ -55,9 +56,31 @@ SET = MessageSet(
     },
 )
 
+COUNTED = Group(
+    (
+        Field("n", SimpleType("int")),
+        Field("l", SimpleType("byte")),
+        Field(
+            "g",
+            Group((Field("x", SimpleType("string"), physical={"C": CwfField(length_reference="l")}),)),
+            max_occurs=-1,
+            repeat_reference="n",
+        ),
+    )
+)
+INSIDE = MessageSet(
+    "INSIDE",
+    formats=SET.formats,
+    messages={
+        "C": Message("C", Group((Field("all", COUNTED),))),
+        "T": Message("T", Group((Field("all", SET.messages["M"].type),), physical=OUTER)),
+    },
+)
 
-def _codec(name: str) -> Parser:
-    return Anything(wire_format_catalog.find(SET.formats[name].kind).compile(Definition(SET, SET.messages["M"], name)))
+
+def _codec(name: str, made: MessageSet = SET, message: str = "M") -> Parser:
+    definition = Definition(made, made.messages[message], name)
+    return Anything(wire_format_catalog.find(made.formats[name].kind).compile(definition))
 
 
 def _read(parser: Parser, data: bytes) -> Element:
@@ -87,6 +110,23 @@ def test_reading_is_paid_for(name: str) -> None:
         budget.look()
         with pytest.raises(LimitExceeded):
             _walk(_read(parser, data))
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("C", MANY.to_bytes(4, "big") + b"\1" + b"a" * MANY), ("T", b";".join([b"a"] * MANY))],
+    ids=["CWF", "TDS"],
+)
+def test_reading_what_nobody_looks_into_is_paid_for(name: str, data: bytes) -> None:
+    """What has to be read before the first field is known is paid for, also where no element is made of it."""
+    parser = _codec(name, INSIDE, name)
+    first = _read(parser, data).first_child
+    assert first is not None
+    assert "all" == first.name
+    with spending(ALLOWED) as budget:
+        budget.look()
+        with pytest.raises(LimitExceeded):
+            _read(parser, data).first_child  # noqa: B018
 
 
 @pytest.mark.parametrize("name", [*BODIES, "dump", "copy", "validate"])

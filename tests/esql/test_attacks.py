@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from engine.budget import Allowance, Budget, spending
+from engine.budget import Allowance, Budget, spending, take
 from engine.errors import BrokerError, LimitExceeded
 from esql.runtime.activation import Surroundings
 from esql.runtime.interactive_session import Case, evaluated, lines_of
@@ -159,8 +159,13 @@ def test_longest_path() -> None:
 def test_budget_is_the_thread_s_own() -> None:
     """A budget is spent by the thread that carries its message, and by no other."""
     found: list[str] = []
+
+    def work() -> None:
+        take(1 << 40)
+        found.append(outcome("LENGTH(REPLICATE('a', 100000))"))
+
     with spending(Allowance(memory=1)):
-        thread = threading.Thread(target=lambda: found.append(outcome("LENGTH(REPLICATE('a', 100000))")))
+        thread = threading.Thread(target=work)
         thread.start()
         thread.join()
     assert ["100000"] == found
