@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +21,7 @@ from engine.broker.folder import EXISTS, Folder, found
 from engine.broker.repository.repository import Change, Repository, opened
 from engine.broker.state import BrokerState, GroupState
 from engine.broker.supervisor_plan import plan_of
-from engine.broker.user_rights import Rights
+from engine.broker.user_rights import NOT_AUTHORIZED, Rights, name_of
 from engine.errors import BrokerError, ConfigurationException
 from engine.files.input_files import read_file
 from engine.files.output_files import write_file
@@ -53,9 +54,14 @@ class Broker:
         """True while a supervisor has the folder."""
         return bool(self.folder.holder)
 
+    @property
+    def is_foreign(self) -> bool:
+        """True while a supervisor runs that does not answer this user."""
+        return self.runs and self.folder.control.exists() and not os.access(self.folder.control, os.W_OK)
+
     def status(self) -> dict[str, Any] | None:
         """Returns which processes a running broker has, or None."""
-        if not self.runs:
+        if not self.runs or self.is_foreign:
             return None
         try:
             with self.session() as channel:
@@ -67,6 +73,9 @@ class Broker:
     @contextmanager
     def session(self) -> Iterator[Channel]:
         """Connects with the supervisor; raises where it does not answer."""
+        if self.is_foreign:
+            user = name_of(self.folder.control.stat().st_uid)
+            raise BrokerError(NOT_AUTHORIZED, f"the broker in {self.folder.path} runs for {user}: ask it as that user")
         until = time.monotonic() + queues.WAIT
         while True:
             try:
@@ -290,7 +299,7 @@ def _create(
 ) -> Broker:
     from engine.broker.deployment import defined  # noqa: PLC0415  # what flows are made of is not for all commands
 
-    url = definition.settings.repository or f"sqlite:///{folder.path / 'repository.sqlite'}"
+    url = definition.settings.repository or folder.own_repository
     repository = opened(url, definition.broker)
     _forget_killed(repository, killed)
     state = replace(state, queue_manager=definition.queue_manager)
@@ -311,7 +320,7 @@ def _create(
         repository.delete()
         raise
     folder.log.mkdir(exist_ok=True)
-    folder.write(definition.broker, url)
+    folder.write(definition.broker, definition.settings.repository)
     return Broker(folder, repository)
 
 

@@ -18,6 +18,7 @@ from engine.files.output_files import write_file
 
 UNKNOWN: Final = 8013
 EXISTS: Final = 8087
+_REPOSITORY: Final = "repository.sqlite"
 INVALID_NAME: Final = 8083
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.%-]{0,99}")
 
@@ -90,17 +91,24 @@ class Folder:
         """Returns True where a broker has been created in the folder."""
         return self.identity.is_file()
 
+    @property
+    def own_repository(self) -> str:
+        """The URL of the repository that is in the folder, where it is nowhere else."""
+        return f"sqlite:///{self.path / _REPOSITORY}"
+
     def read(self) -> dict[str, Any]:
-        """Returns the name of the broker and the URL of its repository."""
+        """Returns the name of the broker and the URL of its repository, which moves and is copied with the folder."""
         try:
             found: dict[str, Any] = json.loads(self.identity.read_text(encoding="utf-8"))
-            return {"name": str(found["name"]), "repository": str(found["repository"])}
+            url = str(found["repository"])
+            is_own = url.endswith(f"/{_REPOSITORY}") and (self.path / _REPOSITORY).is_file()  # as it was written before
+            return {"name": str(found["name"]), "repository": self.own_repository if is_own or not url else url}
         except (OSError, ValueError, KeyError, TypeError) as error:
             text = f"{self.identity} cannot be read: {error}; restore it, or create the broker anew"
             raise ConfigurationException(text) from error
 
     def write(self, name: str, repository: str) -> None:
-        """Say which broker this is; it counts as created from here on."""
+        """Say which broker this is, created from here on; without a URL its repository is in the folder."""
         write_synced(self.identity, json.dumps({"name": name, "repository": repository}) + "\n")
 
     @property
@@ -126,10 +134,7 @@ class Folder:
                 text = f"{self.path} is in use by process {pid}: the broker runs already"
                 raise ConfigurationException(text)
             time.sleep(0.02)
-        file.seek(0)
-        file.truncate()
-        file.write(f"{os.getpid()}\n")
-        file.flush()
+        _write_over(file, f"{os.getpid()}\n")
         return file
 
     @contextmanager
@@ -142,10 +147,7 @@ class Folder:
                 raise ConfigurationException(text)
             from engine.broker.user_rights import system_user  # noqa: PLC0415  # only who changes something is told
 
-            file.seek(0)
-            file.truncate()
-            file.write(f"{system_user()} (process {os.getpid()})\n")
-            file.flush()
+            _write_over(file, f"{system_user()} (process {os.getpid()})\n")
             yield
 
 
@@ -183,6 +185,13 @@ def _lock_file(path: Path) -> IO[str]:
         with suppress(OSError):
             os.fchmod(file.fileno(), path.parent.stat().st_mode & 0o666)
     return file
+
+
+def _write_over(file: IO[str], text: str) -> None:
+    """Write who has a lock file; it is had also where the disk has no room for that."""
+    with suppress(OSError):
+        os.ftruncate(file.fileno(), 0)
+        os.write(file.fileno(), text.encode())
 
 
 def _seen(path: Path) -> IO[str]:

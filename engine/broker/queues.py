@@ -100,7 +100,8 @@ def define_missing(queues: Any, state: BrokerState) -> list[str]:
         for name, said in objects.items():
             if name not in known:
                 queues.define(kind, name, dict(said))
-    queues.alter("QMGR", "", {"DEADQ": state.dead_letter_queue})
+    if state.dead_letter_queue not in {row["DEADQ"] for row in queues.display("QMGR", "")}:
+        queues.alter("QMGR", "", {"DEADQ": state.dead_letter_queue})
     _settle_collective(queues, there, joins=bool(state.settings.collective))
     return new
 

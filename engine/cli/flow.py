@@ -185,11 +185,12 @@ def list_(name: BrokerName, flow: SomeFlow = "", group: SomeGroup = "", as_json:
     check_group(state, group)
     reasons = {(one.group, one.flow): one.reason for one in standstills(state, status)} if status else {}
     pairs = [(own, use) for own in state.groups for use in own.flows if group in {"", own.name}]
+    at_all = status is not None or found.is_foreign
     rows = [
         {
             "group": own.name,
             "flow": use.name,
-            "state": "running" if _runs(own, use, status, reasons) else "stopped",
+            "state": "running" if _runs(own, use, reasons, at_all=at_all) else "stopped",
             "reason": reasons.get((own.name, use.name), ""),
             "instances": use.instances,
             "how": use.how,
@@ -201,10 +202,8 @@ def list_(name: BrokerName, flow: SomeFlow = "", group: SomeGroup = "", as_json:
     show_rows(rows, [_line(row) for row in rows], as_json=as_json)
 
 
-def _runs(
-    group: GroupState, use: DeployedUse, status: dict[str, Any] | None, reasons: dict[tuple[str, str], str]
-) -> bool:
-    return status is not None and group.running and use.running and (group.name, use.name) not in reasons
+def _runs(group: GroupState, use: DeployedUse, reasons: dict[tuple[str, str], str], *, at_all: bool) -> bool:
+    return at_all and group.running and use.running and (group.name, use.name) not in reasons
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import sqlite3
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -166,6 +169,14 @@ def test_two_who_deploy(shop: str, tmp_path: Path, capsys: pytest.CaptureFixture
     assert 0 == penstock(capsys, "deploy", shop, str(flow(tmp_path, "G"))).code
 
 
+def test_deployments_leave_the_store_alone(
+    shop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is written to the queue manager's store, which may be full, where a deployment defines nothing new."""
+    monkeypatch.setattr("engine.mq.QueueManager.alter", lambda *_: pytest.fail("the store is written"))
+    assert 0 == penstock(capsys, "deploy", shop, str(flow(tmp_path, "G"))).code
+
+
 def test_broken_repository(shop: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A repository that is damaged is named, with what to do; nothing is written to it."""
     repository = Path(shop, "repository.sqlite")
@@ -174,6 +185,66 @@ def test_broken_repository(shop: str, capsys: pytest.CaptureFixture[str]) -> Non
         refused = penstock(capsys, *command)
         assert (1, True) == (refused.code, "repository" in refused.err or "x.yaml" in refused.err)
     assert b"damaged" * 1000 == repository.read_bytes()
+
+
+DAMAGES = {
+    "no text": "UPDATE history SET what = CAST(x'c3f4' AS TEXT)",
+    "no JSON": "UPDATE flows SET use = '{'",
+    "another structure": "UPDATE flows SET use = '[]'",
+    "no table": "DROP TABLE flows",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_damaged_rows(shop: str, damage: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever a repository's rows hold, a line names the repository, and says what to do."""
+    _execute(shop, damage)
+    said = [penstock(capsys, "broker", command, shop) for command in ("show", "history")]
+    assert [line for one in said for line in one.err.splitlines()] == [
+        line for one in said for line in one.err.splitlines() if "BIP8081: the repository sqlite://" in line
+    ]
+    assert any(one.code for one in said)
+
+
+def test_damaged_content(shop: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Content that is not what its hash says is not run, until its flow is deployed anew."""
+    _execute(shop, "UPDATE contents SET data = CAST(replace(CAST(data AS TEXT), 'OUT', 'IN') AS BLOB)")
+    refused = penstock(capsys, "broker", "start", shop, "--detach")
+    assert (1, True) == (refused.code, "is damaged in the repository sqlite://" in refused.err)
+    assert "FAIL default/F cannot be built" in penstock(capsys, "broker", "doctor", shop).out
+    assert 0 == penstock(capsys, "deploy", shop, str(flow(tmp_path, "F"))).code
+    assert "FAIL" not in penstock(capsys, "broker", "doctor", shop).out
+
+
+def test_a_broker_of_another_user(
+    shop: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A broker that runs for another user is listed as running, and says at once whose it is."""
+    Path(shop, "control").touch()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with Folder(Path(shop)).hold():
+        assert "default/F: running" in penstock(capsys, "flow", "list", shop).out
+        refused = penstock(capsys, "flow", "stop", shop)
+    assert (1, True) == (refused.code, f"runs for {system_user()}: ask it as that user" in refused.err)
+
+
+def test_a_folder_that_is_copied(shop: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The copy of a broker's folder, and one that was moved, is a broker by itself, which changes no other."""
+    copy, moved = str(tmp_path / "copy"), str(tmp_path / "moved")
+    shutil.copytree(shop, copy)
+    assert 0 == penstock(capsys, "undeploy", copy, "F").code
+    assert ([], ["F"]) == (flows(capsys, copy), flows(capsys, shop))
+    shutil.move(shop, moved)
+    assert ["F"] == flows(capsys, moved)
+    identity = Path(moved, "identity.json")
+    identity.write_text(json.dumps({"name": "shop", "repository": f"sqlite:///{shop}/repository.sqlite"}), "utf-8")
+    assert ["F"] == flows(capsys, moved)
+
+
+def _execute(shop: str, statement: str) -> None:
+    with closing(sqlite3.connect(Path(shop, "repository.sqlite"))) as database:
+        database.execute(statement)
+        database.commit()
 
 
 def test_shared_variables(shop: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

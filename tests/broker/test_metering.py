@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
+import mmap
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -188,3 +191,32 @@ def test_a_thread_that_has_lost_its_message_is_not_busy(tmp_path: Path) -> None:
     stations[1].node.receive(None)
     meters[1].done(SimpleNamespace(error=None))  # type: ignore[arg-type]  # an Outcome, as far as it is asked
     assert (1, 0) == (slot.words[slots.MESSAGES], totals_of(slot).busy)
+
+
+def test_slots_that_are_not_whole(tmp_path: Path) -> None:
+    """A file of counters that was cut off is made anew."""
+    file = tmp_path / "0001-In.0123456789ab.slot"
+    opened(file).close()
+    whole = file.read_bytes()
+    for length in (0, 3, len(whole) - 8):
+        file.write_bytes(whole[:length])
+        opened(file).close()
+        assert len(whole) == file.stat().st_size
+
+
+def test_no_room_for_counters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where a disk has no room for counters, threads count in memory, and say so once; nothing is left half made."""
+    monkeypatch.setattr(mmap, "mmap", _full)
+    slot = opened(tmp_path / "0001-In.0123456789ab.slot")
+    slot.words[slots.MESSAGES] += 1
+    assert 1 == slot.words[slots.MESSAGES]
+    pool = Pool(tmp_path, 1, 2)
+    assert not pool.begin()
+    assert ["pool"] == [file.name for file in tmp_path.iterdir()]
+    assert [True] == ["No space left on device; make room" in record.getMessage() for record in caplog.records]
+
+
+def _full(*_: Any) -> Any:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

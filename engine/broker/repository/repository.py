@@ -122,10 +122,11 @@ class Repository:
         with self._told("read"), self.engine.connect() as connection:
             found = connection.execute(select(tables.CONTENTS).where(tables.CONTENTS.c.hash.in_(wanted)))
             kept = {row.hash: bytes(row.data) for row in found}
-        if missing := [known for known in wanted if known not in kept]:
-            raise ConfigurationException(
-                f"{self.url} lacks the content {missing[0]}: deploy its flow anew", number=BROKEN
-            )
+        for known in wanted:
+            if known not in kept or _hash_of(kept[known]) != known:
+                what = "damaged" if known in kept else "not there"
+                text = f"the content {known} is {what} in the repository {self.url}: deploy its flow anew"
+                raise ConfigurationException(text, number=BROKEN)
         return kept
 
     def history(self) -> list[Entry]:
@@ -180,11 +181,7 @@ class Repository:
     def _write(
         self, connection: Connection, state: BrokerState, contents: Mapping[str, tuple[str, bytes]] | None = None
     ) -> None:
-        known = set(connection.execute(select(tables.CONTENTS.c.hash)).scalars())
-        new = [
-            {"hash": key, "name": n, "data": data} for key, (n, data) in (contents or {}).items() if key not in known
-        ]
-        _insert(connection, tables.CONTENTS, new)
+        self._write_contents(connection, contents or {})
         for table, rows in _rows_of(state):
             connection.execute(delete(table).where(table.c.broker == state.name))
             _insert(connection, table, [{"broker": state.name, **row} for row in rows])
@@ -193,17 +190,39 @@ class Repository:
                 row = {"execution_group": group.name, "number": group.number, "parent": group.parent}
                 _insert(connection, tables.VERSIONS, [{"broker": state.name, **row, "flows": group.deployed}])
 
+    def _write_contents(self, connection: Connection, contents: Mapping[str, tuple[str, bytes]]) -> None:
+        """Write the content that is not there, or is damaged."""
+        table = tables.CONTENTS
+        found = connection.execute(select(table).where(table.c.hash.in_(list(contents)))).all()
+        damaged = [row.hash for row in found if _hash_of(bytes(row.data)) != row.hash]
+        connection.execute(delete(table).where(table.c.hash.in_(damaged)))
+        whole = {row.hash for row in found}.difference(damaged)
+        new = [{"hash": key, "name": n, "data": data} for key, (n, data) in contents.items() if key not in whole]
+        _insert(connection, table, new)
+
     @contextmanager
     def _told(self, done: str) -> Iterator[None]:
         """Turn what a database says into one line that names the repository."""
         try:
             yield
-        except (SQLAlchemyError, json.JSONDecodeError, TypeError, KeyError) as error:
+        except (SQLAlchemyError, ValueError, TypeError, KeyError) as error:  # or data that is no text, or no JSON
             said = str(getattr(error, "orig", None) or error).partition("\n")[0]
             lacks_room = "full" in said or (done == "written" and "disk I/O error" in said)
             advice = "make room and try again" if lacks_room else "restore it from a copy, or mend its database"
+            if "locked" in said:
+                advice = "another process holds it: try again when that is done"
             text = f"the repository {self.url} cannot be {done}: {said:.200}; {advice}"
             raise ConfigurationException(text, number=BROKEN) from error
+
+
+def _hash_of(content: bytes) -> str:
+    """Returns the hash of a flow's content, or nothing where it is none."""
+    from flows.files import Shipped  # noqa: PLC0415  # most commands need no flow
+
+    try:
+        return Shipped.of_data(json.loads(content)).content_hash
+    except (ValueError, KeyError, TypeError):
+        return ""
 
 
 def _insert(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
@@ -305,8 +324,8 @@ def _without_password(url: str) -> str:
 def _careful(connection: Any, _: object) -> None:
     """SQLite's connection is told to sync each commit, and to leave the start of transactions to `_at_once`."""
     connection.isolation_level = None
-    connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA busy_timeout=10000")
+    connection.execute("PRAGMA synchronous=FULL")
 
 
 def _at_once(connection: Connection) -> None:

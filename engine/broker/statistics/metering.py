@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -34,13 +35,15 @@ class Pool:
 
     def __init__(self, folder: Path, number: int, size: int) -> None:
         """`number` is that of this thread, from 1, among so many."""
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / "pool").open("a+b") as file:
-            there = file.seek(0, os.SEEK_END)
-            if there < size:  # written, as a page that a full disk has no room for would end the process
-                file.write(bytes(max(size, _LEAST_POOL) - there))
-                file.flush()
-            self._marks = mmap.mmap(file.fileno(), 0)
+        self._marks: mmap.mmap | bytearray = bytearray(size)  # of its own, where the disk has no room
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            with (folder / "pool").open("a+b", buffering=0) as file:
+                there = file.seek(0, os.SEEK_END)
+                if there < size:  # written, as a page that a full disk has no room for would end the process
+                    file.write(bytes(max(size, _LEAST_POOL) - there))
+                if len(mapped := mmap.mmap(file.fileno(), 0)) >= size:
+                    self._marks = mapped
         self._own, self._size = number - 1, size
         self.end()
 

@@ -8,6 +8,7 @@ the intervals of even and of odd number, of which one is written while the other
 from __future__ import annotations
 
 import json
+import logging
 import mmap
 import os
 import time
@@ -17,6 +18,9 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from engine.errors import reason
+
+_LOG: Final = logging.getLogger("penstock.statistics")
 _MAGIC: Final = b"penstoc3"  # the third order of counters
 WORD: Final = 8  # bytes of a counter
 _HEAD: Final = 3 * WORD
@@ -92,11 +96,19 @@ class Slot:
 
 
 def opened(file: Path, nodes: Sequence[NodeShape] = ()) -> Slot:
-    """Returns the slot of a file, which is made where it is not there or is of other nodes."""
+    """Returns the slot of a file, which is made where it is not there, is of other nodes, or is not whole.
+
+    Where the disk has no room for it the thread counts in memory, so that it works all the same.
+    """
     head = _head(nodes)
-    if not file.is_file() or _head_of(file) != head:
-        _make(file, _empty(head, nodes))
-    return _mapped(file)
+    empty = _empty(head, nodes)
+    try:
+        if not file.is_file() or _head_of(file) != head or file.stat().st_size != len(empty):
+            _make(file, empty)
+        return _mapped(file)
+    except OSError as error:
+        _LOG.warning("%s cannot be written: %s; what is counted is lost", file, reason(error, "make its folder"))
+        return in_memory(nodes)
 
 
 def in_memory(nodes: Sequence[NodeShape] = ()) -> Slot:
@@ -142,11 +154,14 @@ def _head_of(file: Path) -> bytes:
 def _make(file: Path, empty: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     beside = file.with_name(f".{file.name}.{os.getpid()}")
-    beside.write_bytes(empty)
-    slot = _mapped(beside)
-    _clear_extremes(slot)
-    slot.close()
-    beside.replace(file)
+    try:
+        beside.write_bytes(empty)
+        slot = _mapped(beside)
+        _clear_extremes(slot)
+        slot.close()
+        beside.replace(file)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _clear_extremes(slot: Slot) -> None:
