@@ -101,7 +101,8 @@ def ready(
         bound = binder(flow, files=shipped.files, given=given_to(broker.name, group), sources=sources)
     if bound.asking_databases and not broker.data_sources:
         text = f"the program of {bound.asking_databases[0]} asks a database, and {broker.name} has no data source"
-        raise ConfigurationException(f"{use.name}: {text}: say its url under dataSources in broker.yaml")
+        advice = "say its url under dataSources in broker.yaml, or to broker init by --data-source"
+        raise ConfigurationException(f"{use.name}: {text}: {advice}")
     deployed = deploy(flow, bind=bound.allowing(_ANY_FILE))  # which files it may write is for the broker's process
     _refuse_policies(use.name, deployed.properties)
     if not deployed.entrances:

@@ -21,7 +21,9 @@ def definition_for(
 ) -> tuple[Definition, list[Candidate]]:
     """Returns the definition of a broker in a folder that runs these flows in its default group."""
     name = folder.resolve().name
-    state = BrokerState(name)
+    sources: dict[str, dict[str, Any]] = {name: placed({"url": url}, "") for name, url in data_sources.items()}
+    definitions_in(sources)
+    state = BrokerState(name, data_sources=sources)
     found = []
     for file in flow_files(flows):
         made = candidate(FlowUse(file, "default"), state, own)
@@ -34,6 +36,4 @@ def definition_for(
         raise ConfigurationException(f"the flows name the data source {lacking[0]}: add --data-source {lacking[0]}=URL")
     uses = tuple(FlowUse(os.path.relpath(one.use.file, folder), "default") for one in found)
     queues: dict[str, dict[str, str | int]] = {queue: {} for one in found for queue in one.queues}
-    sources: dict[str, dict[str, Any]] = {name: placed({"url": url}, "") for name, url in data_sources.items()}
-    definitions_in(sources)
     return Definition(uses, name, queues=queues, data_sources=sources, groups=("default",)), found

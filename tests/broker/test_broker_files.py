@@ -11,6 +11,8 @@ from engine.broker.file_reader import definition_of
 from engine.broker.file_writer import broker_text
 from engine.errors import ConfigurationException
 from spark_exec.deployment import deployment_of
+from tests.broker.running import flow
+from tests.cli.command_line import penstock
 
 WHOLE = """\
 broker: SHOP
@@ -102,3 +104,15 @@ def test_what_is_wrong(tmp_path: Path, text: str, why: str) -> None:
     said = "\n".join(problem.render() for problem in raised.value.problems)
     assert why in said
     assert "pw@" not in str(raised.value)
+
+
+def test_init_with_a_data_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Programs that ask databases are compiled with the data sources of --data-source; without one it is named."""
+    file = str(flow(tmp_path, "F", program="INSERT INTO Database.t (x) VALUES (1); SET OutputRoot = InputRoot;"))
+    refused = penstock(capsys, "broker", "init", str(tmp_path / "shop"), file)
+    assert (1, True) == (refused.code, "to broker init by --data-source" in refused.err)
+    said = penstock(capsys, "broker", "init", str(tmp_path / "shop"), file, "--data-source", "S=sqlite:///s.db")
+    assert (0, "") == (said.code, said.err)
+    definition = definition_of(str(tmp_path / "shop" / "broker.yaml"))
+    assert definition is not None
+    assert ["S"] == list(definition.data_sources)
