@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -111,7 +113,10 @@ def test_init_with_a_data_source(tmp_path: Path, capsys: pytest.CaptureFixture[s
     file = str(flow(tmp_path, "F", program="INSERT INTO Database.t (x) VALUES (1); SET OutputRoot = InputRoot;"))
     refused = penstock(capsys, "broker", "init", str(tmp_path / "shop"), file)
     assert (1, True) == (refused.code, "to broker init by --data-source" in refused.err)
-    said = penstock(capsys, "broker", "init", str(tmp_path / "shop"), file, "--data-source", "S=sqlite:///s.db")
+    with closing(sqlite3.connect(tmp_path / "s.db")) as database:
+        database.execute("CREATE TABLE t (x INTEGER)")
+    source = f"S=sqlite:///{tmp_path / 's.db'}"
+    said = penstock(capsys, "broker", "init", str(tmp_path / "shop"), file, "--data-source", source)
     assert (0, "") == (said.code, said.err)
     definition = definition_of(str(tmp_path / "shop" / "broker.yaml"))
     assert definition is not None
