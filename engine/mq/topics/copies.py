@@ -51,7 +51,7 @@ class Copy:
 
     __slots__ = (
         *("correl_id", "default_priority", "hears", "identity", "last", "longest", "longest_expiry", "persistence"),
-        "policy",
+        *("plain", "policy"),
         *("priority", "queue", "rank", "refused", "sent", "shape", "subscription"),
     )
 
@@ -86,6 +86,7 @@ class Copy:
             self.persistence = 0  # its queue ends with it, and is not in the store
         own = str(subscription.values["USERDATA"]) if subscription.form != "NONE" else ""
         self.identity = identity  # the subscriber's, as MQ has it
+        self.plain = policy is None and subscription.form == "NONE"  # its message is the publication's, as it is
         self.shape: Shape = ("" if policy is None else policy.name, subscription.form, own, identity)
 
 
@@ -203,22 +204,25 @@ def admitted(
     failed: list[tuple[Copy, MessageException]] = []
     new, numbers, expires = tuple.__new__, manager.admission.numbers, publication.expires
     prefix, start = numbers.prefix, numbers.start
-    own, body = publication.descriptor, publication.body
     shape: Shape | None = None
-    fields, length = list[Any](), 0
+    fields: list[Any] = []
+    length = 0
     sealed = _sealed(manager, copies, publication) if copies and copies[-1].policy is not None else {}
     with manager.lock:
         for copy in copies:
             number += 1
             queue = copy.queue
             if copy.shape is not shape:  # those of a shape stand together, so that this is seldom so behind the first
-                shaped = sealed.get(copy.shape) or publication.shaped(*copy.shape[1:3])
-                if isinstance(shaped, MessageException):
-                    failed.append((copy, shaped))
-                    continue
-                shape, (own, body) = copy.shape, shaped
-                fields, length = list(own), len(body)
-                fields[_IDENTITY] = copy.identity
+                if copy.plain:
+                    own, body = publication.descriptor, publication.body
+                else:
+                    shaped = sealed.get(copy.shape) or publication.shaped(*copy.shape[1:3])
+                    if isinstance(shaped, MessageException):
+                        failed.append((copy, shaped))
+                        continue
+                    own, body = shaped
+                shape, length, fields = copy.shape, len(body), list(own)
+                fields[14], fields[15], fields[16] = copy.identity
             if queue is None or length > copy.longest or queue.depth + queue.reserved >= queue.most:
                 failed.append((copy, _refused(copy, length)))
                 continue
