@@ -19,6 +19,8 @@ REQUEST: Final = 1  # message types
 REPORT: Final = 4
 COPY_CORREL_ID: Final = 0x40  # MQRO_PASS_CORREL_ID
 PASS_MSG_ID: Final = 0x80
+_PASS_DISCARD_AND_EXPIRY: Final = 0x4000
+_DISCARD: Final = 0x8000000
 _HEADER: Final = 172  # bytes of an MQDLH; its reason stands behind StrucId and Version
 _INTEGERS: Final = 0xF  # the digit of an Encoding that says how integers are
 _DATA: Final = 100  # bytes of the message in a report with data
@@ -88,12 +90,17 @@ def exception(descriptor: Descriptor, body: bytes, queue_manager: str) -> tuple[
 def report(
     kind: Kind, descriptor: Descriptor, body: bytes, queue_manager: str, feedback: int = 0
 ) -> tuple[Descriptor, bytes]:
-    """Returns a report on a message: its ids as the message asks, and as much of the body."""
+    """Returns a report on a message: its ids and its expiry as the message asks, and as much of the body.
+
+    The descriptor is that of the message as it is now: its expiry is what remains.
+    """
     options = descriptor.report
     data = body if options & kind.full else body[:_DATA] if options & kind.data else b""
+    passes = options & _PASS_DISCARD_AND_EXPIRY
     made = Descriptor(
+        report=options & _DISCARD if passes else 0,
         msg_type=REPORT,
-        expiry=UNLIMITED,
+        expiry=descriptor.expiry if passes and kind is not EXPIRATION else UNLIMITED,  # what expired has none left
         feedback=feedback or kind.feedback,
         encoding=descriptor.encoding,
         coded_char_set_id=descriptor.coded_char_set_id,

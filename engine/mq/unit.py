@@ -358,16 +358,17 @@ class Work:
         """Returns a message that has been taken off its queue, and makes that part of the unit, or final."""
         manager, descriptor = self.manager, stored.descriptor
         lasting = descriptor.persistence and manager.store is not None
-        if syncpoint or (syncpoint is None and descriptor.persistence):
+        in_unit = bool(descriptor.persistence) if syncpoint is None else syncpoint
+        if in_unit:
             self.taken += taken
             if lasting:
                 self._lasting = True
         elif lasting:
             manager.remove(taken)
+        arrival = manager.arrival(stored) if stored.expires else tuple.__new__(Arrival, (descriptor, stored.body))
         if descriptor.report and is_asked(COD, descriptor):
-            made = report(COD, descriptor, stored.body, manager.name)
-            put_report(self, *made, descriptor.reply_to_q, syncpoint=bool(syncpoint))
-        return manager.arrival(stored) if stored.expires else tuple.__new__(Arrival, (descriptor, stored.body))
+            put_report(self, *report(COD, *arrival, manager.name), descriptor.reply_to_q, syncpoint=in_unit)
+        return arrival
 
     def as_manager(self, do: Callable[[], object]) -> None:
         """Do something as the queue manager: no rights hold it, and no account has it."""

@@ -187,6 +187,40 @@ def test_confirmations(option: int, feedback: int, body: bytes, at_put: bool) ->
     assert (feedback, own.msg_id, body) == (report.descriptor.feedback, report.descriptor.correl_id, report.body)
 
 
+@pytest.mark.parametrize("persistence", [0, 1])
+def test_a_confirmation_is_part_of_the_unit_that_its_message_is_part_of(persistence: int) -> None:
+    """Where the message says whether it is got in the unit, it says so of its confirmation too."""
+    queues = manager(IN={}, REPORTS={})
+    work = queues.work()
+    put(work, "IN", b"", report=COD, reply_to_q="REPORTS", persistence=persistence)
+    assert work.get("IN", syncpoint=None) is not None
+    assert 1 - persistence == queues.depth("REPORTS")
+    work.back_out()
+    assert (persistence, 1 - persistence) == (queues.depth("IN"), queues.depth("REPORTS"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "passed", "left"), [(0, 0, (-1, -1)), (0x4000, 0, (100, 60)), (0x8004000, 0x8000000, (100, 60))]
+)
+def test_reports_have_what_is_left_of_the_expiry_where_that_is_asked_for(
+    asked: int, passed: int, left: tuple[int, int]
+) -> None:
+    """A message that passes them on has its reports discarded as itself, when it would expire; others stay."""
+    now = [1_000.0]
+    queues = QueueManager("IN", "REPORTS", clock=lambda: now[0])
+    work = queues.work()
+    put(work, "IN", b"", report=COA | COD | asked, reply_to_q="REPORTS", expiry=100)
+    now[0] += 4
+    assert work.get("IN") is not None
+    work.commit()
+    now[0] -= 4
+    reports = [one.descriptor for one in queues.browse("REPORTS")]
+    assert [passed, passed] == [one.report for one in reports]
+    assert left[0] == reports[0].expiry
+    now[0] += 4
+    assert left[1] == queues.browse("REPORTS")[1].descriptor.expiry
+
+
 def test_an_exception_report() -> None:
     """A message that is put away on the dead-letter queue and asks for it has its sender told the reason."""
     queues = manager(IN={}, REPORTS={})
