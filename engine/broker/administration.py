@@ -253,7 +253,7 @@ def create(
     folder = Folder(path)
     if folder.is_created:
         raise ConfigurationException(f"there is a broker in {path} already", number=EXISTS)
-    definition = definition_of(str(folder.file)) if folder.file.is_file() else Definition(broker=path.name)
+    definition = definition_of(str(folder.file)) if os.path.lexists(folder.file) else Definition(broker=path.name)
     if definition is None:
         raise ConfigurationException(f"{folder.file} is no broker file: it begins with `broker: NAME`")
     minutes = archive_minutes or definition.settings.archive_interval

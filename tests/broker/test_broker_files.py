@@ -121,3 +121,13 @@ def test_init_with_a_data_source(tmp_path: Path, capsys: pytest.CaptureFixture[s
     definition = definition_of(str(tmp_path / "shop" / "broker.yaml"))
     assert definition is not None
     assert ["S"] == list(definition.data_sources)
+
+
+@pytest.mark.parametrize("target", ["/dev/zero", "nowhere"])
+def test_a_broker_file_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], target: str) -> None:
+    """A broker.yaml that is there is not passed over: no broker without its flows is made."""
+    (tmp_path / "broker.yaml").symlink_to(target)
+    ended = penstock(capsys, "broker", "create", str(tmp_path))
+    assert ended.code == 1
+    assert "broker.yaml" in ended.err
+    assert [tmp_path / "broker.yaml"] == list(tmp_path.iterdir())
