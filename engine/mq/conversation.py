@@ -61,7 +61,7 @@ class Conversation:
                 self.server.again(self)
                 break
         if (channel.answers or channel.unsent) and not channel.send():
-            self.server.drop(self)
+            self.server.leave(self)
             return False
         return True
 

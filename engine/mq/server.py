@@ -141,7 +141,7 @@ class Server:
             return
         channel = session.channel
         if not channel.send():
-            self.drop(session)
+            self.leave(session)
         elif channel.unsent or session.watched != READS:
             self._watch(session)
 
@@ -195,6 +195,13 @@ class Server:
         self._poll.unregister(number)
         self._sessions.pop(number, None)
         session.end()
+
+    def leave(self, session: Conversation) -> None:
+        """Ends a session whose client has gone, behind what it sent before: it may have given a message back."""
+        while session.channel.read_on():
+            continue
+        session.finish()
+        self.drop(session)
 
     def stop(self) -> None:
         """Ends the loop; this may be called from any thread, and from a signal handler."""
@@ -281,8 +288,7 @@ class Server:
     def _event(self, session: Session, mask: int) -> None:
         channel = session.channel
         if mask & (READS | ENDED) and not channel.read():
-            session.finish()
-            self.drop(session)
+            self.leave(session)
             return
         if session.turn() and (channel.more or channel.unsent or session.watched != READS):
             self._watch(session)

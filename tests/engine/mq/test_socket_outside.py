@@ -7,6 +7,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager
+from engine.mq.channel import Channel
 from engine.mq.definitions import QueueDefinition
 from engine.work import Order, Selection
 from tests.engine.mq.served import bodies, eventually, put, refused, serving
@@ -36,6 +37,29 @@ def test_what_nobody_wanted_of_a_commit_goes_back_outside_syncpoint_too(client, 
     work.close()
     eventually(lambda: manager.depth("A") == 1)
     assert [(b"3", 0)] == [(body, descriptor.backout_count) for descriptor, body in client.cursor("A")]
+
+
+@pytest.mark.parametrize("syncpoint", [True, None])
+def test_what_is_sent_to_a_client_that_has_gone_goes_back(client, manager, monkeypatch, syncpoint):
+    """A reader that ends before the answer to its last commit is sent has still given back what that brought."""
+    put(client, "A", b"1", b"brought in vain")
+    closed, send = threading.Event(), Channel._send_at_once
+
+    def late(channel, data):
+        if data.endswith(b"in vain"):
+            closed.wait(10)
+        return send(channel, data)
+
+    monkeypatch.setattr(Channel, "_send_at_once", late)
+    work = client.work()
+    work.patience = -1.0
+    assert b"1" == work.get("A", syncpoint=syncpoint, wait=-1).body
+    work.commit()
+    work.interrupt()
+    work.close()
+    closed.set()
+    eventually(lambda: manager.depth("A") == 1)
+    assert [(b"brought in vain", 0)] == [(body, own.backout_count) for own, body in manager.browse("A")]
 
 
 @pytest.mark.parametrize("end", ["back_out", "close", "put", "get"])
