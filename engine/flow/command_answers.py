@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import NO_ID, UTF_8, Descriptor
+from engine.errors import BrokerError
 from engine.message.received import new_root
 from engine.parser import Follow, Form, parser_catalog
 
@@ -99,7 +100,21 @@ class Answered:
     def message(
         self, command: Descriptor, asked: Iterable[tuple[str, str]], queue_manager: str
     ) -> tuple[Descriptor, bytes]:
-        """Returns the message that answers a command: its pscr folder, and behind a failure the command itself."""
+        """Returns the message that answers a command: its pscr folder, and behind a failure the command itself.
+
+        What a header cannot hold of a command is not repeated in its answer.
+        """
+        descriptor = _answering(command, queue_manager)
+        follow = Follow("", descriptor.encoding, descriptor.coded_char_set_id)
+        form = Form(descriptor.encoding, descriptor.coded_char_set_id, next=follow)
+        write = parser_catalog.find("MQRFH2").write
+        try:
+            return descriptor, write(self._header(asked), form)
+        except BrokerError:
+            bare = replace(self, reasons=tuple((reason, "") for reason, _ in self.reasons), said=())
+            return descriptor, write(bare._header(()), form)
+
+    def _header(self, asked: Iterable[tuple[str, str]]) -> Element:
         header = new_root().add("MQRFH2")
         answer = header.add("pscr")
         answer.add("Completion", self.completion)
@@ -109,12 +124,9 @@ class Answered:
             if topic:
                 response.add("Topic", topic)
         _add(answer, self.said)
-        if self.reasons:
+        if self.reasons and asked:
             _add(header.add("psc"), asked)
-        descriptor = _answering(command, queue_manager)
-        follow = Follow("", descriptor.encoding, descriptor.coded_char_set_id)
-        form = Form(descriptor.encoding, descriptor.coded_char_set_id, next=follow)
-        return descriptor, parser_catalog.find("MQRFH2").write(header, form)
+        return header
 
 
 def _add(folder: Element, values: Iterable[tuple[str, str]]) -> None:

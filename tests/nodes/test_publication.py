@@ -135,7 +135,7 @@ ANSWERED: tuple[tuple[str, dict[str, object], str, str, tuple[int, ...]], ...] =
     (PUBLISH, {"msg_type": 8}, "out", "", (1, 0, 0)),
     (PUBLISH, {"msg_type": 8, "report": 1}, "out", "Completion=ok", (1, 0, 0)),
     (PUBLISH, {"msg_type": 8, "report": 2}, "out", "", (1, 0, 0)),
-    (PUBLISH, {"reply_to_q": ""}, "out", "", (1, 0, 0)),
+    (PUBLISH, {"reply_to_q": "", "msg_type": 8}, "out", "", (1, 0, 0)),
     (PUBLISH, {"reply_to_q": "NONE"}, "out", "", (1, 0, 0)),
     ("<Topic>n/a</Topic>", {}, "out", "", (1, 0, 0)),
     (PUBLISH + "<Topic>open</Topic>", {"user_identifier": "bob"}, "out", WARNED, (0, 0, 0)),

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from engine.errors import BrokerError, MessageException
-from engine.flow.dead_letters import put_away
+from engine.flow.dead_letters import BACKOUT_THRESHOLD_REACHED, put_away
 from engine.mq.topics.asking import asked
 from engine.mq.topics.commands import carry_out
 
@@ -25,6 +25,7 @@ STREAM: Final = "SYSTEM.BROKER.DEFAULT.STREAM"
 QUEUES: Final = (CONTROL, STREAM)
 
 RFH_ERROR: Final = 2334
+_TRIES: Final = 3
 
 
 class Listener:
@@ -63,18 +64,20 @@ class Listener:
                 self._registered = False
 
     def _take(self, arrival: Arrival) -> None:
-        """Carry one command out in a unit of work; what is no command is put away."""
-        work = self._work
+        """Carry one command out in a unit of work; what is no command, or fails each time, is put away."""
+        work, tries = self._work, arrival.descriptor.backout_count
         try:
             command = asked(*arrival)
-            if command is None:
-                put_away(self._queue, *arrival, work, reason=RFH_ERROR)
+            if command is None or tries >= _TRIES:
+                reason = RFH_ERROR if command is None else BACKOUT_THRESHOLD_REACHED
+                put_away(self._queue, *arrival, work, reason=reason)
             else:
                 answer(work, command, carry_out(self._manager, work, command))
             work.commit()
         except BrokerError:
             work.back_out()
-            raise
+            if tries >= _TRIES:
+                raise
 
     def drain(self, seconds: float) -> None:
         """Wait until what was put is worked on."""

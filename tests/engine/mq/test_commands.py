@@ -8,9 +8,14 @@ from xml.sax.saxutils import escape
 import pytest
 
 from engine.descriptor import Descriptor
+from engine.errors import BrokerError
+from engine.flow.command_answers import Answered
 from engine.mq import QueueManager
 from engine.mq.properties import folders_of, opened, with_folders
+from engine.mq.topics import listening
+from engine.mq.topics.asking import Asked
 from engine.mq.topics.listening import CONTROL, STREAM
+from engine.mq.unit import Work
 
 REQUEST = 1
 ID = b"\x07" * 24
@@ -353,6 +358,35 @@ def test_no_command() -> None:
     queues.topics.drain()
     letter = queues.browse(queues.dead_letter_queue)[0]
     assert (2334, b"hello") == (int.from_bytes(letter.body[8:12], "little"), letter.body[-5:])
+
+
+def test_what_no_answer_can_repeat() -> None:
+    """A command with a character that no header can hold is answered without it, and others after it."""
+    queues = manager()
+    own = Descriptor(msg_type=REQUEST, reply_to_q="ANSWERS", user_identifier="ada")
+    for folder in (DEREG.replace("n/+", "a&#1;b"), PUB + "<Topic>&#1;/#</Topic>", REG):
+        work = queues.work()
+        work.put(CONTROL, *with_folders([f"<psc>{folder}</psc>"], own, b""))
+        work.commit()
+    queues.topics.drain()
+    told = [[value for _, value in opened(*arrival)[0]] for arrival in queues.browse("ANSWERS")]
+    assert [["error", "3073"], ["warning", "3072"], ["ok"]] == told
+
+
+def test_a_command_that_fails_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that fails for no reason of its own is put away, and those behind it are carried out."""
+    queues, carry_out = manager(), listening.carry_out
+
+    def fail(manager: QueueManager, work: Work, command: Asked) -> Answered:
+        if command.one("Topic") == "poison":
+            raise BrokerError(2951, "it fails")
+        return carry_out(manager, work, command)
+
+    monkeypatch.setattr(listening, "carry_out", fail)
+    assert "" == ask(queues, PUB.replace("n/a", "poison"))
+    assert OK == ask(queues, REG)
+    letter = queues.browse(queues.dead_letter_queue)[0]
+    assert (2362, 0) == (int.from_bytes(letter.body[8:12], "little"), queues.depth(CONTROL))
 
 
 def test_queues_are_there() -> None:
