@@ -119,13 +119,13 @@ def put(reached: Any, queue: str, descriptor: Descriptor, body: bytes, count: in
     work.close()
 
 
-def wait_until(is_done: Callable[[], bool], count: int, every: float = 0.005) -> None:
-    """Wait until messages have come out, and look every so many seconds."""
+def wait_until(is_done: Callable[[], bool], count: int) -> None:
+    """Wait until messages have come out."""
     until = time.monotonic() + _PATIENCE
     while not is_done():
         if time.monotonic() > until:
             raise BrokerError(BROKEN, f"{count} messages did not come out in {_PATIENCE:.0f} s")
-        time.sleep(every)
+        time.sleep(0.005)
 
 
 def processes_of(broker: Broker) -> dict[str, int]:

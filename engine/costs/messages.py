@@ -64,11 +64,10 @@ def _line(number: int, digits: int) -> str:
     return f"<{name}><Sku>SKU{number:0{digits}d}</Sku><Qty>{number}</Qty></{name}>"
 
 
-def complex_path(size: int, elements: int = 20) -> bytes:
-    """A test case of `size` bytes: a processing path of elements, then fields of which the last fills it up."""
+def complex_path(size: int) -> bytes:
+    """A test case of `size` bytes: a processing path of twenty elements, then fields of which the last fills it up."""
     path = "".join(
-        f"<Element><COMPONENT>COMP{n:04d}</COMPONENT><QUEUE>QUEUE.NAME.{n:04d}</QUEUE></Element>"
-        for n in range(1, elements + 1)
+        f"<Element><COMPONENT>COMP{n:04d}</COMPONENT><QUEUE>QUEUE.NAME.{n:04d}</QUEUE></Element>" for n in range(1, 21)
     )
     head = (
         "<CSIM><TestCase><Name>Complex</Name><Version>1.0</Version>"

@@ -13,22 +13,23 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from engine.catalog import Catalog
 from engine.errors import ConfigurationException, reason
 from engine.files.input_files import read_file
-from engine.node import NodeType, node_catalog
+from engine.node import node_catalog
 
 LARGEST: Final = 16 * 1024 * 1024
 _PREFIX: Final = "own_nodes_"
 
 
-def load_nodes(files: Iterable[str], catalog: Catalog[NodeType] = node_catalog) -> tuple[str, ...]:
+def load_nodes(files: Iterable[str]) -> tuple[str, ...]:
     """Run these files, each once in a process; the answer is the names of the node types that they define."""
     own: list[str] = []
     for file in files:
-        before = set(catalog)
+        before = set(node_catalog)
         if _is_new(Path(file)):
-            own += sorted(set(catalog) - before) or _refuse(file, "defines no node: put @node on a dataclass in it")
+            own += sorted(set(node_catalog) - before) or _refuse(
+                file, "defines no node: put @node on a dataclass in it"
+            )
     return tuple(own)
 
 

@@ -103,8 +103,8 @@ def _optional_path(word: str, node: syntax.Path | None) -> str:
     return "" if node is None else f"{word} {path(node)}"
 
 
-def _optional_name(word: str, name: str | None) -> str:
-    return "" if name is None else f" {word} {declared_name(name)}"
+def _correlation(name: str | None) -> str:
+    return "" if name is None else f" AS {declared_name(name)}"
 
 
 def _label(name: str | None) -> str:
@@ -269,7 +269,7 @@ def _create_field(node: syntax.CreateField) -> str:
     placement = "FIELD" if node.placement is None else f"{node.placement} OF"
     parts = [
         f"CREATE {placement} {path(node.target)}",
-        _optional_name("AS", node.alias),
+        _correlation(node.alias),
         clause("DOMAIN", node.domain),
         " REPEAT" if node.repeat else "",
         clause("TYPE", node.type),
@@ -300,7 +300,7 @@ def _declare(node: syntax.Declare) -> str:
 
 
 def _delete_from(node: syntax.DeleteFrom) -> str:
-    correlation = _optional_name("AS", node.correlation)
+    correlation = _correlation(node.correlation)
     return f"DELETE FROM {path(node.table)}{correlation}{clause('WHERE', node.condition)}"  # noqa: S608 - text to read, not to run
 
 
@@ -347,7 +347,7 @@ def _set(node: syntax.SetStatement) -> str:
 
 def _update(node: syntax.Update) -> str:
     changes = ", ".join(f"{path(change.column)} = {assigned(change.source)}" for change in node.changes)
-    table = path(node.table) + _optional_name("AS", node.correlation)
+    table = path(node.table) + _correlation(node.correlation)
     return f"UPDATE {table} SET {changes}{clause('WHERE', node.condition)}"  # noqa: S608 - text to read, not to run
 
 

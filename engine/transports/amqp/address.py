@@ -11,7 +11,6 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from engine.errors import ConfigurationException
 from engine.files.input_files import read_file
 
-SCHEMES: Final = ("amqp", "amqps")
 _PORTS: Final = {"amqp": 5672, "amqps": 5671}
 _MOST_PREFETCHED: Final = 10_000
 _LARGEST: Final = 1 << 16  # bytes of a file with a password
@@ -37,11 +36,6 @@ class Address:
     backout_queue: str = ""
     timeout: float = 10.0
     authorities: str = ""  # the file of the certificates that vouch for the broker; those of the machine where empty
-
-
-def is_address(text: str) -> bool:
-    """Returns True for the URL of an AMQP broker, as opposed to the folder of a queue manager."""
-    return text.partition("://")[0].lower() in SCHEMES and "://" in text
 
 
 def read_address(text: str) -> Address:
