@@ -102,6 +102,22 @@ def counted(frame: Any) -> Any:
     return frame.where("kind != 'statistics'").groupBy("round", "kind", "queue").count().collect()
 
 
+def test_reasons_are_counted(spark: Any, tmp_path: Path) -> None:
+    """The summary counts what failed and what was caught by number and node, with the text of the first."""
+    (tmp_path / "f.yaml").write_text(CAUGHT, encoding="utf-8")
+    planned = plan(deployment_of(str(tmp_path / "f.yaml")))
+    frame = spark.createDataFrame(pa.table({"sequence": range(5), "body": [b"x"] * 5}))
+    summary = run(spark, planned, frame, str(tmp_path / "out"))
+    caught = {"kind": "caught", "number": 3010, "node": "F.Bad", "count": 5, "text": "BIP3010 F.Bad: no such order"}
+    by_reason = summary.as_data()["by_reason"]
+    assert caught in by_reason
+    failed = [one for one in by_reason if one["kind"] == "failed"]
+    assert [(3020, "F.Worse", 5)] == [(one["number"], one["node"], one["count"]) for one in failed]
+    assert (5, 5) == (summary.failures, summary.caught)
+    for one in by_reason:
+        assert any(line.split() == ["5", f"{one['kind']}:", *one["text"].split()] for line in summary.lines())
+
+
 def test_a_limit_of_rounds(spark: Any, tmp_path: Path) -> None:
     """A flow that feeds itself ends with the last round; what it has fed stays in the output, and is counted."""
     (tmp_path / "loop.yaml").write_text(LOOP, encoding="utf-8")
@@ -112,6 +128,14 @@ def test_a_limit_of_rounds(spark: Any, tmp_path: Path) -> None:
     assert [len(puts(tmp_path / "out" / f"round={number}")) for number in range(2)] == [3, 3]
 
 
+CAUGHT = """flow: F
+nodes:
+  In: {type: MQInput, queueName: IN}
+  Try: {type: TryCatch}
+  Bad: {type: Throw, messageNumber: 3010, messageText: no such order}
+  Worse: {type: Throw, messageNumber: 3020, messageText: nor is there anything else}
+wires: [In.out -> Try, Try.try -> Bad, Try.catch -> Worse]
+"""
 LOOP = """\
 flow: Loop
 nodes:
