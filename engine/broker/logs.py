@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -133,22 +133,23 @@ def as_data(line: str) -> dict[str, Any]:
     return {"at": at, "level": level, "part": part, "process": int(process) if process else None, "text": text}
 
 
-def lines_of(folder: Folder) -> Iterator[str]:
-    """Yields the lines of a broker's log, oldest first."""
-    for number in range(_KEPT, -1, -1):
+def lines_of(folder: Folder, *, newest: int = 0) -> Iterator[str]:
+    """Yields the lines of a broker's log, oldest first; with `newest` 1 only those of files that were put aside."""
+    for number in range(_KEPT, newest - 1, -1):
         file = folder.log / (f"{NAME}.{number}" if number else NAME)
         if file.is_file():
             with file.open(encoding="utf-8", errors="replace") as opened:
                 yield from (line.rstrip("\n") for line in opened)
 
 
-def followed(folder: Folder) -> Iterator[str]:
+def followed(folder: Folder) -> Generator[str, None, None]:
     """Yields the lines of a broker's log, and those that are written to it, without end."""
-    yield from lines_of(folder)
+    yield from lines_of(folder, newest=1)
     file = folder.log / NAME
+    while not file.is_file():  # the broker has never run
+        time.sleep(_LOOKS)
     opened = file.open(encoding="utf-8", errors="replace")
     try:
-        opened.seek(0, os.SEEK_END)
         while True:
             if line := opened.readline():
                 yield line.rstrip("\n")

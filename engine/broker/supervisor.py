@@ -247,7 +247,7 @@ class Supervisor:
         kept.deaths = 1 if lived > _STEADY else kept.deaths + 1
         how = f"was killed by signal {-status}" if status < 0 else f"ended with {status}"
         what = f"{kept.name}, process {child.pid}, {how} after {lived:.1f} s"
-        if kept.deaths > _MOST_DEATHS and kept.name not in _OWN:
+        if kept.deaths >= _MOST_DEATHS and kept.name not in _OWN:
             kept.state = f"stopped, as it ended {kept.deaths} times in a row"
             self.log.tell(f"{what}; the group keeps dying and is stopped: flow start begins anew", "ERROR")
             self._look()

@@ -71,6 +71,26 @@ def test_a_child_is_told_to_end_as_it_begins() -> None:
     assert not told
 
 
+@pytest.mark.slow
+def test_a_group_that_keeps_dying(tmp_path: Path) -> None:
+    """A group whose process ends eight times in a row is stopped, which is told; it can be deployed to, and deleted."""
+    with broker(tmp_path, flow(tmp_path, "F")) as made:
+        name, killed = str(made.folder), set[int]()
+        while len(killed) < 8:
+            if (pid := made.process("default")) not in killed:
+                killed.add(pid)
+                os.kill(pid, signal.SIGKILL)
+            time.sleep(0.02)
+        stopped = "its execution group is in this state: stopped, as it ended 8 times in a row"
+        until(lambda: [stopped] == [row["reason"] for row in made.json("flow", "list", name)])
+        begun = time.monotonic()
+        made.named("mqsideleteexecutiongroup", name, "-e", "default")
+        assert time.monotonic() - begun < 15
+        made.run("deploy", name, str(flow(tmp_path, "F")))
+        made.put("IN", b"<a/>")
+        assert 1 == len(made.get("OUT", 1))
+
+
 def test_children_end_with_their_supervisor(tmp_path: Path) -> None:
     """No process of a broker outlives its supervisor, however that ends."""
     with broker(tmp_path, flow(tmp_path, "F")) as made:

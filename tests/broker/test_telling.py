@@ -7,12 +7,15 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.broker.folder import Folder
+from engine.broker.logs import followed
 from engine.cli import commands
 from tests.broker.running import PROGRAM, Running, end, flow
 
@@ -143,6 +146,18 @@ OF_BROKERS = {
     "trace",
     "stats",
 } | {"top"}
+
+
+def test_a_log_that_is_not_there_yet(tmp_path: Path) -> None:
+    """Who follows the log of a broker that has never run sees it from its first line on."""
+    folder = Folder(tmp_path)
+    folder.log.mkdir()
+    begins = threading.Timer(0.5, (folder.log / "broker.log").write_text, ["one\ntwo\n"])
+    begins.start()
+    lines = followed(folder)
+    assert ["one", "two"] == [next(lines), next(lines)]
+    lines.close()
+    begins.join()
 
 
 def test_all_commands_of_brokers_have_json() -> None:
