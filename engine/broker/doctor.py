@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -44,7 +45,7 @@ class Finding:
 
 def examined(folder: Folder) -> list[Finding]:
     """Returns what was found of a broker."""
-    findings = [_python(), _room(folder)]
+    findings = [_python(), _room(folder), *_writing(folder)]
     try:
         known = folder.read()
         broker = Broker(folder, opened(known["repository"], known["name"]))
@@ -71,6 +72,12 @@ def _room(folder: Folder) -> Finding:
     free = shutil.disk_usage(folder.path).free
     what = f"{free // _MIB:,} MiB are free where the broker is"
     return Finding(free >= _LEAST_ROOM, what, "" if free >= _LEAST_ROOM else "make room: queues and logs need it")
+
+
+def _writing(folder: Folder) -> Iterator[Finding]:
+    if not os.access(folder.path, os.W_OK):
+        advice = "change its permissions, or mount its disk for writing: it cannot be started or changed"
+        yield Finding(False, f"{system_user()} cannot write in {folder.path}", advice)
 
 
 def _rights(broker: Broker, state: BrokerState) -> Iterator[Finding]:

@@ -28,7 +28,7 @@ from engine.broker.statistics.intervals import Intervals
 from engine.broker.supervisor_plan import Plan, plan_of
 from engine.broker.user_rights import Rights
 from engine.broker.workload import Event
-from engine.errors import BrokerError
+from engine.errors import BrokerError, reason
 
 _SOONEST: Final = 0.1
 _LATEST: Final = 10.0
@@ -366,11 +366,12 @@ def main(path: str, ready: str = "", form: str = "") -> None:
 
     try:
         Supervisor(Folder(Path(path)), started).run()
-    except BrokerError as error:
+    except (BrokerError, OSError) as error:
+        said = f"{error.filename or path}: {reason(error)}" if isinstance(error, OSError) else str(error)
         if ready:
             with suppress(OSError):
-                os.write(int(ready), f"penstock: {error}\n".encode())
-        sys.stderr.write(f"penstock: {error}\n")
+                os.write(int(ready), f"penstock: {said}\n".encode())
+        sys.stderr.write(f"penstock: {said}\n")
         sys.exit(1)
 
 

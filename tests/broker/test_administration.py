@@ -222,6 +222,7 @@ def test_a_broker_of_another_user(
     monkeypatch.setattr(os, "access", lambda *_: False)
     with Folder(Path(shop)).hold():
         assert "default/F: running" in penstock(capsys, "flow", "list", shop).out
+        assert f"FAIL {system_user()} cannot write in {shop}" in penstock(capsys, "broker", "doctor", shop).out
         refused = penstock(capsys, "flow", "stop", shop)
     assert (1, True) == (refused.code, f"runs for {system_user()}: ask it as that user" in refused.err)
 

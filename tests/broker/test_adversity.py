@@ -116,3 +116,14 @@ def test_a_store_of_another_format_keeps_a_broker_from_starting(tmp_path: Path) 
     said = made.run("broker", "start", str(made.folder), "--detach", fails=True)
     assert "queue-manager.json" in said
     assert "does not run" in made.run("broker", "stop", str(made.folder), fails=True)
+
+
+@pytest.mark.parametrize("options", [(), ("--detach",)], ids=" ".join)
+def test_a_folder_that_cannot_be_written(tmp_path: Path, options: tuple[str, ...]) -> None:
+    """A file that a start cannot write is named in a line, in the foreground and detached."""
+    made = Running(tmp_path / "shop")
+    made.run("broker", "create", str(made.folder))
+    (made.folder / "control").mkdir()  # where a socket is to be
+    (made.folder / "control" / "in the way").touch()
+    said = made.run("broker", "start", str(made.folder), *options, fails=True)
+    assert [True] == [f"{made.folder}/control: Is a directory; name a file in it" in line for line in said.splitlines()]
