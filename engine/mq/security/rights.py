@@ -285,6 +285,11 @@ class Security:
         """Returns True where publications on a topic may go to what a user has subscribed to."""
         return user in {"", self.owner} or self.rights(user).may(topic, wanted, opened=True)
 
+    def sends_to(self, user: str, queue: str) -> bool:
+        """Returns True where a user may have publications put on a queue; one without any records is open to all."""
+        restricted = any(self.records.find(QUEUE, entity, queue) for entity in self.records.entities(QUEUE))
+        return user in {"", self.owner} or not restricted or bool(self.rights(user).of(QUEUE, queue) & PUT)
+
 
 def base_of(pattern: str) -> str:
     """Returns the topic at which the right to subscribe by a pattern is looked for: what is in front of wildcards.

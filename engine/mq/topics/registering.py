@@ -148,7 +148,8 @@ def _subscribe(
     there = _named(manager, command, options, subscriber, topic)
     name = there.name if there else command.one("SubName") or subscriber.unnamed(command, topic)
     check_user(command, options, there, registers=True)
-    if not manager.security.subscribes(user, base_of(topic), SUB):
+    security = manager.security
+    if not (security.subscribes(user, base_of(topic), SUB) and security.sends_to(user, subscriber.queue)):
         raise RefusedError(NOT_AUTHORIZED)
     text = "" if there is None else str(there.values.get(ATTRIBUTE, ""))
     alters = there is None or ("NoAlter" not in options and _differs(there, wanted))

@@ -7,6 +7,8 @@ import pytest
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq.addresses import owner_name
+from tests.engine.mq.test_commands import OK, REG, ask, error
+from tests.engine.mq.test_commands import manager as listening
 from tests.engine.mq.test_publishing import bodies, manager
 
 REFUSED = (
@@ -126,3 +128,24 @@ def test_displayed() -> None:
     )
     assert "SUB(ONE)                                TOPICSTR(n/#)" in str(sub)
     assert "DEST(A)                                 DURABLE(YES)" in str(sub)
+
+
+RIGHTS: tuple[tuple[str, str, str], ...] = (
+    ("", "bob", OK),
+    ("PROFILE(Q) OBJTYPE(QUEUE) PRINCIPAL('ann') AUTHADD(PUT)", "ann", OK),
+    ("PROFILE(Q) OBJTYPE(QUEUE) PRINCIPAL('ann') AUTHADD(PUT)", "bob", error(3081)),
+    ("PROFILE(Q) OBJTYPE(QUEUE) PRINCIPAL('ann') AUTHADD(GET)", "ann", error(3081)),
+    ("PROFILE(Q) OBJTYPE(QUEUE) PRINCIPAL('ann') AUTHADD(PUT)", owner_name(), OK),
+    ("PROFILE(OTHER) OBJTYPE(QUEUE) PRINCIPAL('ann') AUTHADD(PUT)", "bob", OK),
+    ("PROFILE('topic://n') OBJTYPE(TOPIC) PRINCIPAL('ann') AUTHADD(SUB)", "ann", OK),
+    ("PROFILE('topic://n') OBJTYPE(TOPIC) PRINCIPAL('ann') AUTHADD(SUB)", "bob", error(3081)),
+)
+
+
+@pytest.mark.parametrize(("record", "user", "expected"), RIGHTS)
+def test_rights_of_who_registers(record: str, user: str, expected: str) -> None:
+    """A command subscribes where its user may subscribe to the topic and put to the queue, if those have records."""
+    queues = listening()
+    if record:
+        assert not queues.mqsc(f"SET AUTHREC {record}")[0].failed
+    assert expected == ask(queues, REG, user=user)
