@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 SLICE: Final = 1_000  # messages that one look passes over before others have their turn
 SCANS: Final = 64  # selectors whose place is remembered
 _ALL: Final = Selection()
+InHand = tuple[bytes, int, frozenset[bytes]]
+_NOTHING: Final[InHand] = (b"", 1, frozenset())
 GROUPED: Final = MSG_IN_GROUP | LAST_MSG_IN_GROUP
 
 
@@ -43,7 +45,7 @@ class Handle:
         "changes",
         "cursor",
         "group",
-        "in_unit",
+        "is_outside",
         "next_number",
         "policy",
         "queue",
@@ -63,7 +65,7 @@ class Handle:
         self.changes = changes
         self.group = b""
         self.next_number = 1
-        self.in_unit = True  # the group in hand is got in units of work
+        self.is_outside = False  # the group in hand is got outside units of work
         self.whole: frozenset[bytes] = frozenset()  # groups that were whole when the first of them was taken
         self.cursor = -1
         self.changed = False  # since the last unit of work ended
@@ -71,19 +73,22 @@ class Handle:
         self.slice = SLICE
         self.scans: dict[tuple[str, bool], Scan] = {}
         self._seen = 0.0
-        self._browsed = (b"", 1)  # the group in hand of who browses, and the number of its next message
+        self._browsed = _NOTHING  # the group in hand of who browses
         self._with_ids = (_ALL, _ALL)  # the selection by a selector that was asked for, and with the ids that it has
         self._kept = (self.group, self.next_number, self.whole)
 
     def rewind(self, seconds: float) -> None:
         """Browse from the start again, if nothing has been found for so long."""
         if 0 <= seconds <= time.monotonic() - self._seen:
-            self.cursor, self._browsed = -1, (b"", 1)
+            self.cursor, self._browsed = -1, _NOTHING
             self.scans.clear()
 
-    def in_hand(self, wanted: Selection) -> tuple[bytes, int]:
-        """Returns the group in hand and the number of its next message; who browses has another than who gets."""
-        return self._browsed if wanted.browse else (self.group, self.next_number)
+    def in_hand(self, wanted: Selection) -> InHand:
+        """Returns the group in hand, the number of its next message, and the groups that were whole.
+
+        Who browses has others than who gets.
+        """
+        return self._browsed if wanted.browse else (self.group, self.next_number, self.whole)
 
     def note(self, stored: Stored, wanted: Selection) -> None:
         """Remember the message that was found."""
@@ -94,30 +99,37 @@ class Handle:
         if not descriptor.msg_flags & GROUPED or descriptor.group_id == NO_ID:
             return
         self.change()
+        group, number, whole = self.in_hand(wanted)
         if wanted.logical:
             group = b"" if descriptor.msg_flags & LAST_MSG_IN_GROUP else descriptor.group_id
-            if wanted.browse:
-                self._browsed = group, descriptor.msg_seq_number + 1
-            else:
-                self.group, self.next_number = group, descriptor.msg_seq_number + 1
+            number = descriptor.msg_seq_number + 1
         elif wanted.whole_groups:
-            self.whole |= {descriptor.group_id}
+            whole |= {descriptor.group_id}
+        if wanted.browse:
+            self._browsed = group, number, whole
+        else:
+            self.group, self.next_number, self.whole = group, number, whole
 
     def check_group(self, wanted: Selection | None, *, in_unit: bool | None) -> None:
-        """Refuse the next message of a group in a unit of work where those before it were not, and the reverse."""
-        if not self.group or wanted is None or not wanted.logical or wanted.browse or in_unit in {None, self.in_unit}:
-            return
-        raise inconsistent(self.queue.definition.name, was_in_unit=self.in_unit)
+        """Refuse the next message of a group in a unit of work where those before it were not, and the reverse.
+
+        A get that leaves it to the message, whose group is all alike, counts as one in a unit.
+        """
+        goes_on = self.group and wanted is not None and wanted.logical and not wanted.browse
+        if goes_on and (in_unit is False) != self.is_outside:
+            raise inconsistent(self.queue.definition.name, was_in_unit=not self.is_outside)
 
     def note_unit(self, stored: Stored, wanted: Selection | None, *, in_unit: bool | None) -> bool:
-        """Remember whether a message in logical order was got in a unit of work; outside, it is got for good.
+        """Remember whether a message of a group was got in a unit of work; outside, it is got for good.
 
         Returns True for a message that is no segment.
         """
-        if wanted is not None and wanted.logical:
-            self.in_unit = bool(stored.descriptor.persistence) if in_unit is None else in_unit
-            if not self.in_unit:
-                self._kept = (self.group, self.next_number, self.whole)
+        if wanted is not None and (wanted.logical or wanted.whole_groups):
+            if wanted.logical:
+                self.is_outside = in_unit is False
+            if not (stored.descriptor.persistence if in_unit is None else in_unit):
+                group, number, _ = (self.group, self.next_number, b"") if wanted.logical else self._kept
+                self._kept = (group, number, self.whole)
         return not stored.descriptor.msg_flags & SEGMENT
 
     def change(self) -> None:

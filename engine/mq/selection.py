@@ -38,14 +38,14 @@ def in_turn(stored: Stored, wanted: Selection, handle: Handle, is_whole: Callabl
     if wanted.browse and stored.order <= handle.cursor:
         return False
     if wanted.logical:
-        group, number = handle.in_hand(wanted)
+        group, number, _ = handle.in_hand(wanted)
         if group:
             return descriptor.group_id == group and descriptor.msg_seq_number == number
     if not descriptor.msg_flags & GROUPED or descriptor.group_id == NO_ID:
         return True
     if wanted.logical and descriptor.msg_seq_number != 1:
         return False
-    return not wanted.whole_groups or descriptor.group_id in handle.whole or is_whole(descriptor.group_id)
+    return not wanted.whole_groups or descriptor.group_id in handle.in_hand(wanted)[2] or is_whole(descriptor.group_id)
 
 
 def ends_wait(stored: Stored, wanted: Selection, handle: Handle, is_whole: Callable[[bytes], bool]) -> bool:
@@ -53,7 +53,7 @@ def ends_wait(stored: Stored, wanted: Selection, handle: Handle, is_whole: Calla
     group = stored.descriptor.group_id
     begins = wanted.whole_groups and not (wanted.logical and handle.in_hand(wanted)[0])
     if begins and stored.descriptor.msg_flags & GROUPED and group != NO_ID:
-        return group in handle.whole or is_whole(group)
+        return group in handle.in_hand(wanted)[2] or is_whole(group)
     return in_turn(stored, wanted, handle, is_whole)
 
 

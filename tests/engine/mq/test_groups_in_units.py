@@ -86,3 +86,21 @@ def test_a_unit_that_is_backed_out_has_no_group_in_hand_for_gets_outside_it(queu
     work.back_out()
     assert "a1 a2 a3" == got(work, LOGICAL, False, False, False)
     assert 4 == queues.depth("Q")
+
+
+def test_a_group_that_was_whole_outside_a_unit_stays_whole_when_one_is_backed_out(queues: Any) -> None:
+    """The rest of a group whose first was got for good is got though it is not whole any more."""
+    work = queues.work()
+    assert "a1" == got(work, Selection(whole_groups=True), False)
+    work.put("Q", Descriptor(), b"never")
+    work.back_out()
+    assert "a2 a3" == got(work, Selection(whole_groups=True), False, False)
+
+
+def test_a_group_that_was_whole_when_it_was_browsed_is_so_for_who_browses(queues: Any) -> None:
+    """Who browses is shown the rest of it, and who gets is not given what is no whole group."""
+    work, browsed = queues.work(), Selection(whole_groups=True, browse=True)
+    assert "a1" == got(work, browsed, True)
+    assert "a3" == got(queues.work(), Selection(group_id=b"a" * 24, selector="JMSXGroupSeq = 3"), False)
+    assert "a2 -" == got(work, browsed, True, True)
+    assert "- b1" == got(work, Selection(whole_groups=True), True, True)
