@@ -85,9 +85,9 @@ class Group:
                 "kill": self._end_at_once,
             }[message["do"]]
             act(message)
-        if not self._channel.is_open:
+        if not self._channel.is_open:  # the supervisor is gone, and with it the queue manager of what is in hand
             self._loop.forget(self._channel)
-            self._stop()
+            self._end_at_once({})
 
     def _run(self, message: dict[str, Any]) -> None:
         """Run what the supervisor starts this process with; a flow that cannot run keeps no other from it."""

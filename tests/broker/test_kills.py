@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -92,8 +93,11 @@ def test_a_group_that_keeps_dying(tmp_path: Path) -> None:
 
 
 def test_children_end_with_their_supervisor(tmp_path: Path) -> None:
-    """No process of a broker outlives its supervisor, however that ends."""
-    with broker(tmp_path, flow(tmp_path, "F")) as made:
+    """No process of a broker outlives its supervisor, however that ends, nor waits for the message in hand."""
+    with broker(tmp_path, flow(tmp_path, "F", program="CALL SLEEP(60000); SET OutputRoot = InputRoot;")) as made:
+        made.put("IN", b"<a/>")
+        with closing(made.queues()) as queues:
+            until(lambda: queues.depth("IN") == 0)
         status = made.status()
         processes = [one["process"] for one in status["processes"]] + made.workers()
         os.kill(status["process"], signal.SIGKILL)
