@@ -56,7 +56,7 @@ def check_answers(report: int, message_type: int, reply_to_q: str) -> None:
     """
     if (message_type == REQUEST or report & _ANSWERED) and not reply_to_q.strip():
         asks = "is a request" if message_type == REQUEST else f"asks for reports ({report:#x})"
-        raise refusal(MISSING_REPLY_TO_Q, f"a message {asks}, and says nowhere to answer: give it a reply_to_q")
+        raise refusal(MISSING_REPLY_TO_Q, f"a message {asks}, and names no queue for the answer: give it a reply_to_q")
 
 
 def is_asked(kind: Kind, descriptor: Descriptor) -> bool:
