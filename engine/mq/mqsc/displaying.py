@@ -84,6 +84,8 @@ def display(objects: Objects, what: str, subject: Parameter, rest: Sequence[Para
         wanted.every, wanted.names = False, list(state)
     elif not wanted.names and not wanted.every:
         wanted.every, wanted.names = what == _TOPICS or not pattern.endswith("*"), list(_OF_MANY)
+    if wanted.where is not None:
+        wanted.names.append(wanted.where[0])  # what is asked of it is shown
     found: list[Shown] = []
     for kind in wanted.kinds:
         found += [
