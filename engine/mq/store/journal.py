@@ -172,6 +172,7 @@ class Journal:
                         self._wake_next()
                 finally:
                     self._pass_on(own)
+        self._wake.release()  # another is there where Ctrl-C came as this one was started
 
     def _is_to_write(self, job: Job) -> bool:
         """Returns True where nobody writes, or for who comes last of those that are waited for: it has the right to."""

@@ -76,3 +76,18 @@ def test_a_commit_that_is_interrupted_anywhere_keeps_no_other_from_it(tmp_path: 
         assert place > 20
         assert b"%d" % place in queues.store.store.decisions()
     assert [] == check(tmp_path / "QM")
+
+
+def test_the_end_waits_for_no_thread_that_was_started_twice(tmp_path: Path) -> None:
+    """Where Ctrl-C comes as the thread that writes is started, and another is started for it, both end."""
+    QueueManager.create(tmp_path / "QM")
+    queues = QueueManager.open(tmp_path / "QM")
+    assert queues.store is not None
+    journal = queues.store.store.journal
+    for _ in range(2):
+        journal._thread = None
+        journal.submit(Record(), lambda _: None)
+    ends = threading.Thread(target=queues.close, daemon=True)
+    ends.start()
+    ends.join(10)
+    assert not ends.is_alive()
