@@ -88,16 +88,24 @@ def target_exists(target: str) -> bool:
     return done.returncode == 0 and "Nothing to be done" not in done.stdout
 
 
+def document_of(command: Command) -> str:
+    """Returns the name of the document that a command is in."""
+    return command.place.partition(":")[0]
+
+
 COMMANDS = [c for path in DOCUMENTS for c in commands(path.name, path.read_text("utf-8"))]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.place)
-def test_console_block(command: Command) -> None:
-    """A command of a document succeeds and prints what the document says; a make target is there."""
-    if command.target:
-        assert target_exists(command.target), f"{command.place}: there is no target {command.target} in the Makefile"
-    else:
-        run(command, ROOT)
+@pytest.mark.parametrize("name", dict.fromkeys(document_of(command) for command in COMMANDS))
+def test_console_blocks(name: str) -> None:
+    """The commands of a document succeed, one after the other, and print what it says; a make target is there."""
+    for command in COMMANDS:
+        if document_of(command) != name:
+            continue
+        if command.target:
+            assert target_exists(command.target), f"{command.place}: the Makefile has no target {command.target}"
+        else:
+            run(command, ROOT)
 
 
 def test_readme_opens_with_the_two_commands() -> None:
