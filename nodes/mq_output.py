@@ -10,6 +10,7 @@ from engine.descriptor import NO_ID, NO_TOKEN, SEGMENTATION_ALLOWED, Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.flow.dead_letters import BROKER, PROGRAM
 from engine.flow.queue_options import QUEUE_MANAGER_OR_NONE, QUEUE_NAME_OR_NONE, check_queue_name
+from engine.flow.replies import PASS_CORREL_ID, REPLY, REQUEST, answer_ids
 from engine.message.assembly import Message
 from engine.message.validation import ACTION_WORDS, Action, InheritedMaster, validate_written
 from engine.message.writer import Written
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
 
 
 UNKNOWN_REMOTE_Q_MGR: Final = 2087
-REQUEST: Final = 1
-REPLY: Final = 2
-PASS_CORREL_ID: Final = 64  # report options: what a reply's ids are
-PASS_MSG_ID: Final = 128
 _NO_IDENTITY: Final = {"user_identifier": "", "accounting_token": NO_TOKEN, "appl_identity_data": ""}
 _NO_ORIGIN: Final = {"put_appl_type": 0, "put_appl_name": "", "put_date": "", "put_time": "", "appl_origin_data": ""}
 _OUR_ORIGIN: Final = _NO_ORIGIN | {"put_appl_type": BROKER, "put_appl_name": PROGRAM}
@@ -263,11 +260,12 @@ def reply_to(descriptor: Descriptor, own: Destination, *, otherwise: str) -> Des
 
 def reply(request: Descriptor) -> Descriptor:
     """The descriptor of a reply: its ids are those that the request's report options ask for."""
+    msg_id, correl_id = answer_ids(request)
     return request._replace(
         report=0,
         msg_type=REPLY if request.msg_type == REQUEST else request.msg_type,
-        msg_id=request.msg_id if request.report & PASS_MSG_ID else NO_ID,
-        correl_id=request.correl_id if request.report & PASS_CORREL_ID else request.msg_id,
+        msg_id=msg_id,
+        correl_id=correl_id,
         put_appl_type=BROKER,
         put_appl_name=PROGRAM,
         put_date="",

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from engine.descriptor import NO_ID, UTF_8, Descriptor
+from engine.descriptor import UTF_8, Descriptor
 from engine.errors import BrokerError
+from engine.flow.dead_letters import BROKER
+from engine.flow.replies import NAN, PAN, REPLY, REQUEST, answer_ids
 from engine.message.received import new_root
 from engine.parser import Follow, Form, parser_catalog
 
@@ -38,10 +40,6 @@ SUBSCRIPTION_IN_USE: Final = 3155
 SUBSCRIPTION_LOCKED: Final = 3156
 ALREADY_JOINED: Final = 3157
 
-_REQUEST, _REPLY = 1, 2  # types of messages
-_PAN, _NAN = 1, 2  # report options: word of success, of failure
-_PASS_CORREL_ID, _PASS_MSG_ID = 64, 128
-_BROKER: Final = 26  # MQAT_BROKER
 _LONGEST_PROGRAM: Final = 28
 _OF_CALLS: Final = {  # what calls of the queue manager are refused with, as commands are answered
     2035: NOT_AUTHORIZED,
@@ -94,8 +92,8 @@ class Answered:
         """
         if not command.reply_to_q.strip():
             return False
-        asked = _PAN if not self.reasons else _PAN | _NAN if self.warns else _NAN
-        return command.msg_type == _REQUEST or bool(command.report & asked)
+        asked = PAN if not self.reasons else PAN | NAN if self.warns else NAN
+        return command.msg_type == REQUEST or bool(command.report & asked)
 
     def message(
         self, command: Descriptor, asked: Iterable[tuple[str, str]], queue_manager: str
@@ -136,20 +134,20 @@ def _add(folder: Element, values: Iterable[tuple[str, str]]) -> None:
 
 def _answering(command: Descriptor, queue_manager: str) -> Descriptor:
     """Returns the descriptor of the answer to a command."""
-    report = command.report
+    msg_id, correl_id = answer_ids(command)
     return Descriptor(
-        msg_type=_REPLY,
+        msg_type=REPLY,
         format="MQHRF2",
         coded_char_set_id=UTF_8,
         expiry=command.expiry,
         encoding=command.encoding,
         priority=command.priority,
         persistence=command.persistence,
-        msg_id=command.msg_id if report & _PASS_MSG_ID else NO_ID,
-        correl_id=command.correl_id if report & _PASS_CORREL_ID else command.msg_id,
+        msg_id=msg_id,
+        correl_id=correl_id,
         user_identifier=command.user_identifier,
         accounting_token=command.accounting_token,
         appl_identity_data=command.appl_identity_data,
-        put_appl_type=_BROKER,
+        put_appl_type=BROKER,
         put_appl_name=queue_manager[:_LONGEST_PROGRAM],
     )

@@ -17,6 +17,7 @@ from engine.descriptor import (
     Descriptor,
 )
 from engine.errors import MessageException
+from engine.flow.replies import REQUEST, check_reply_to
 from engine.mq.packed_descriptor import pack, with_whole_ids
 from engine.mq.queued_message import Stored, backed_out
 from engine.mq.refusals import (
@@ -28,7 +29,7 @@ from engine.mq.refusals import (
     refusal,
     too_long,
 )
-from engine.mq.reports import REPORTS, REQUEST, check_answers
+from engine.mq.reports import REPORTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -339,7 +340,7 @@ def completed(descriptor: Descriptor, msg_id: bytes, stamp: tuple[str, str], con
     if not 0 <= numbers <= LARGEST:
         pack(descriptor)  # some that are negative are good; it refuses others
     if report or kind == REQUEST:
-        check_answers(report, kind, queue)
+        check_reply_to(report, kind, queue)
     if context is not _NO_CONTEXT and not (user and program):
         program_kind = program_kind or (0 if program else _USER_APPLICATION)
         user, program = user or context[0], program or context[1]

@@ -7,26 +7,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from engine.descriptor import LITTLE_ENDIAN, NO_ID, UNLIMITED, UTF_8, Descriptor
+from engine.descriptor import LITTLE_ENDIAN, UNLIMITED, UTF_8, Descriptor
 from engine.errors import MessageException
 from engine.flow.dead_letters import FORMAT, header
-from engine.mq.refusals import MISSING_REPLY_TO_Q, refusal
+from engine.flow.replies import ACTIVITY, REPORT, answer_ids
 
 if TYPE_CHECKING:
     from engine.mq.unit import Work
 
-REQUEST: Final = 1  # message types
-REPORT: Final = 4
-COPY_CORREL_ID: Final = 0x40  # MQRO_PASS_CORREL_ID
-PASS_MSG_ID: Final = 0x80
 _PASS_DISCARD_AND_EXPIRY: Final = 0x4000
 _DISCARD: Final = 0x8000000
 _HEADER: Final = 172  # bytes of an MQDLH; its reason stands behind StrucId and Version
 _INTEGERS: Final = 0xF  # the digit of an Encoding that says how integers are
 _DATA: Final = 100  # bytes of the message in a report with data
 _QMGR: Final = 7  # MQAT_QMGR
-_ACTIONS: Final = 0x3  # MQRO_PAN and MQRO_NAN
-ACTIVITY: Final = 0x4
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +39,6 @@ COD: Final = Kind("COD", 0x800, 0x1000, 0x2000, 260)
 EXPIRATION: Final = Kind("expiration", 0x200000, 0x400000, 0x800000, 258)
 EXCEPTION: Final = Kind("exception", 0x1000000, 0x2000000, 0x4000000, 0)
 REPORTS: Final = ACTIVITY | sum(kind.asked | kind.data | kind.full for kind in (COA, COD, EXPIRATION, EXCEPTION))
-_ANSWERED: Final = _ACTIONS | ACTIVITY | sum(kind.asked for kind in (COA, COD, EXPIRATION, EXCEPTION))
-
-
-def check_answers(report: int, message_type: int, reply_to_q: str) -> None:
-    """Refuse a message that asks for a reply or a report and does not say where it goes, as MQPUT does.
-
-    >>> check_answers(0x100, 8, "REPORTS"), check_answers(0x40 + 0x80, 8, "")
-    (None, None)
-    """
-    if (message_type == REQUEST or report & _ANSWERED) and not reply_to_q.strip():
-        asks = "is a request" if message_type == REQUEST else f"asks for reports ({report:#x})"
-        raise refusal(MISSING_REPLY_TO_Q, f"a message {asks}, and names no queue for the answer: give it a reply_to_q")
 
 
 def is_asked(kind: Kind, descriptor: Descriptor) -> bool:
@@ -97,6 +79,7 @@ def report(
     options = descriptor.report
     data = body if options & kind.full else body[:_DATA] if options & kind.data else b""
     passes = options & _PASS_DISCARD_AND_EXPIRY
+    msg_id, correl_id = answer_ids(descriptor)
     made = Descriptor(
         report=options & _DISCARD if passes else 0,
         msg_type=REPORT,
@@ -107,8 +90,8 @@ def report(
         format=descriptor.format if data else "",
         priority=descriptor.priority,
         persistence=descriptor.persistence,
-        msg_id=descriptor.msg_id if options & PASS_MSG_ID else NO_ID,
-        correl_id=descriptor.correl_id if options & COPY_CORREL_ID else descriptor.msg_id,
+        msg_id=msg_id,
+        correl_id=correl_id,
         reply_to_q_mgr=queue_manager,
         user_identifier=descriptor.user_identifier,
         accounting_token=descriptor.accounting_token,

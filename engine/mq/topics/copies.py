@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from engine.descriptor import NO_ID, NO_TOKEN, UNLIMITED, Descriptor
+from engine.descriptor import DATAGRAM, NO_ID, NO_TOKEN, UNLIMITED, Descriptor
 from engine.errors import MessageException
+from engine.flow.replies import REQUEST, check_reply_to
 from engine.mq.admission import (
     EIGHT_BYTES,
     ID_LENGTH,
@@ -22,7 +23,6 @@ from engine.mq.properties import folder_texts, folders_of, opened, properties_of
 from engine.mq.property_types import Property
 from engine.mq.queued_message import Stored
 from engine.mq.refusals import MSG_TOO_BIG_FOR_Q_MGR, PUT_INHIBITED, full, refusal, too_long
-from engine.mq.reports import REQUEST, check_answers
 
 if TYPE_CHECKING:
     from engine.message.topics import TopicAddress
@@ -37,7 +37,6 @@ Moved = list[tuple["Queue", Stored]]
 Shape = tuple[str, str, str, "Identity"]  # of a message: its policy, its form, the subscriber's data and identity
 Formed = tuple[Descriptor, bytes]
 _BROKER: Final = 26  # MQAT_BROKER
-_DATAGRAM: Final = 8
 _IDENTITY: Final = slice(14, 17)  # of a descriptor: the user, accounting token and identity data
 _NOBODY: Final = ("", NO_TOKEN, "")
 _LEFT_TO_THE_TOPIC: Final = (0, 1)
@@ -108,7 +107,7 @@ class Publication(NamedTuple):
         leaves, descriptor, body = opened(self.descriptor, self.body)
         if form == "RFH2":  # of queued publish/subscribe, where a reply to the publisher is the queue manager's
             descriptor = descriptor._replace(
-                msg_type=_DATAGRAM, reply_to_q="", reply_to_q_mgr=self.descriptor.put_appl_name
+                msg_type=DATAGRAM, reply_to_q="", reply_to_q_mgr=self.descriptor.put_appl_name
             )
         told = {_AS_PROPERTY[name]: value for name, value in leaves if name in _AS_PROPERTY}
         folders = folder_texts(self._said(form, user_data, told))
@@ -183,7 +182,7 @@ def published(
     if not 0 <= kind | feedback | encoding | ccsid | sequence | offset | flags | length + 1 <= LARGEST:
         pack(descriptor)  # some that are negative are good; it refuses others
     if report or kind == REQUEST:
-        check_answers(report, kind, queue)
+        check_reply_to(report, kind, queue)
     own = tuple.__new__(Descriptor, (
         0, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, msg_id, correl_id, 0, queue,
         queue_manager, given[1] or user or given[2], token, identity, _BROKER, manager.name, date, hour,
