@@ -31,6 +31,8 @@ class Place:
 
 
 NOWHERE = Place()
+LOCAL_ERROR: Final = "penstock.localerror"  # the logger of what fails,
+USER_TRACE: Final = "penstock.usertrace"  # and that of what users trace
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.budget import GENEROUS, Allowance
 from engine.catalog import Catalog, did_you_mean
-from engine.errors import LONGEST_SHOWN_LINE, ConfigurationException, Place, Problem, marked
+from engine.errors import LOCAL_ERROR, LONGEST_SHOWN_LINE, USER_TRACE, ConfigurationException, Place, Problem, marked
 from engine.files.allowed_folders import NO_FILES, AllowedFiles
 from engine.flow.definition import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Setting, plain
 from engine.flow.lint import UNFIT
@@ -178,7 +178,7 @@ def _surroundings(flow: Flow, use: NodeUse, given: Mapping[str, Value]) -> Surro
 
 def _log(trace: bool, text: str) -> None:
     """LOG: to the user trace, or to the log of the system."""
-    logging.getLogger("penstock.usertrace" if trace else "penstock.localerror").info("%s", text)
+    logging.getLogger(USER_TRACE if trace else LOCAL_ERROR).info("%s", text)
 
 
 @dataclass(frozen=True, slots=True)

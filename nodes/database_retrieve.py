@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from engine.databases.queries import Query, QueryElement, WrittenQuery
+from engine.databases.queries import NamespaceElement, Query, QueryElement, WrittenQuery
 from engine.errors import ConfigurationException
 from engine.message.assembly import Message
 from engine.message.xpath import Copies, Target
@@ -25,14 +25,6 @@ class DataElement:
     table_name: str = prop("", "The table, where several have a column of this name.")
     column_name: str = prop("", "The column.")
     message_element: str = prop("", "The field, such as $OutputRoot/XMLNSC/order/name.")
-
-
-@dataclass(frozen=True, slots=True)
-class NamespaceElement:
-    """A prefix of paths, and its namespace."""
-
-    ns_prefix: str = prop("", "The prefix.")
-    namespace: str = prop("", "The namespace.")
 
 
 @node("DatabaseRetrieve", outputs=("out", "keyNotFound"), category="database")

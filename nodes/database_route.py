@@ -6,12 +6,11 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from engine.databases.queries import Query, QueryElement
+from engine.databases.queries import NamespaceElement, Query, QueryElement
 from engine.errors import ConfigurationException
 from engine.message.assembly import Message
 from engine.message.xpath import TREES, XPath, plain_name
 from engine.node import ANY_TERMINAL, node, prop
-from nodes.database_retrieve import NamespaceElement
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from engine.descriptor import LITTLE_ENDIAN, UTF_8, is_encoding
-from engine.errors import NOWHERE, BrokerError, ConversionException, MessageException, Place
+from engine.errors import LOCAL_ERROR, NOWHERE, BrokerError, ConversionException, MessageException, Place
 from engine.flow.dead_letters import (
     BACKED_OUT,
     BACKOUT_THRESHOLD_REACHED,
@@ -39,7 +39,7 @@ _SYNCPOINT: Final = {"yes": True, "no": False, "automatic": None}
 _HEX: Final = Pattern(r"([0-9A-Fa-f]{2}){0,24}", "up to 48 hex digits, two for each byte")
 _ID: Final = 24
 
-_LOG: Final = logging.getLogger("penstock.localerror")
+_LOG: Final = logging.getLogger(LOCAL_ERROR)
 
 # What the log says of messages that fail, by IBM's numbers.
 _ROLLED_BACK: Final = 2628

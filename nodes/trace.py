@@ -8,7 +8,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from engine.errors import BrokerError
+from engine.errors import LOCAL_ERROR, USER_TRACE, BrokerError
 from engine.files.allowed_folders import NO_FILES, AllowedFiles
 from engine.message.assembly import Message
 from engine.node import Inserts, node, prop
@@ -21,8 +21,6 @@ from esql.runtime.text_inserts import TREES, Bound, Expression, Path, pieces, va
 if TYPE_CHECKING:
     from engine.work import UnitOfWork
 
-USER_TRACE: Final = "penstock.usertrace"
-LOCAL_ERROR: Final = "penstock.localerror"
 _OWN_NUMBERS: Final = range(3051, 3100)  # what the product's catalogue keeps for traces
 _NOT_HERE: Final = re.compile(r"(?:Input|Output)\w+(?:\.|\Z)")
 

@@ -7,11 +7,10 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.errors import BrokerError
+from engine.errors import LOCAL_ERROR, BrokerError
 from engine.message.assembly import Message
 from engine.node import node
 from engine.tree.dump import dump
-from nodes.trace import LOCAL_ERROR
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork

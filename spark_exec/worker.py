@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from engine.databases.session import Session
 from engine.databases.work import with_databases
 from engine.descriptor import NO_ID
-from engine.errors import BrokerError, Place
+from engine.errors import LOCAL_ERROR, BrokerError, Place
 from engine.flow.dead_letters import BLOCKED, PUT_AWAY
 from engine.message.topics import ADDRESS
 from engine.runtime.batches import Batch
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from engine.runtime.deployment import DeployedFlow, Station
 
-_LOG: Final = logging.getLogger("penstock.localerror")
+_LOG: Final = logging.getLogger(LOCAL_ERROR)
 _SPARE_TRIES = 10  # a message that is backed out more often than its threshold allows is stuck
 
 

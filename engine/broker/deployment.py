@@ -1,15 +1,15 @@
-"""Deployments as data: flows and broker files as the state that a broker is to have."""
+"""Deployments as data: flows and broker files as the state that a broker is to have, and what is another in it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any, Final
 from uuid import uuid4
 
 from engine.broker.changes import Planned, as_it_ran, changes_of, uses_of
-from engine.broker.definition import Definition, FlowUse
-from engine.broker.definition_changes import changes_beside_flows
+from engine.broker.definition import SETTINGS, Definition, FlowUse
 from engine.broker.flow_builds import Candidate, candidate, ready
 from engine.broker.state import BrokerState, GroupState
 from engine.errors import ConfigurationException
@@ -89,7 +89,7 @@ def defined(state: BrokerState, definition: Definition, own: tuple[OwnNodes, ...
             after = after.with_group(replace(group, limits=limits, executors=definition.executors.get(group.name)))
     kept = tuple(group for group in after.groups if group.name in definition.groups)
     after = replace(after, groups=kept)
-    return replace(planned, after=after, others=tuple(changes_beside_flows(state, after)))
+    return replace(planned, after=after, others=tuple(_changes_beside_flows(state, after)))
 
 
 def changed(
@@ -116,3 +116,50 @@ def _copies(text: str) -> int:
     if text.isascii() and text.isdigit() and 0 < int(text) <= 256:
         return int(text)
     raise ConfigurationException(f"copies is a number from 1 to 256, not {text:.40}")
+
+
+_LISTED: Final = {
+    "queues": "queue",
+    "data_sources": "data source",
+    "topics": "topic",
+    "subscriptions": "subscription",
+}
+_PLAIN: Final = {"dead_letter_queue": "deadLetterQueue", "rights": "rights"}
+
+
+def _changes_beside_flows(before: BrokerState, after: BrokerState) -> Iterator[str]:
+    """Yields a line for each part of a broker that is another, without its values, which may be secret.
+
+    >>> queues = {"IN": {}, "OUT": {"MAXDEPTH": 7}}
+    >>> list(_changes_beside_flows(BrokerState("B", queues={"IN": {}}), BrokerState("B", queues=queues)))
+    ['+ queue OUT: new']
+    """
+    for part, name in _LISTED.items():
+        yield from _listed(name, getattr(before, part), getattr(after, part))
+    for part, name in _PLAIN.items():
+        if getattr(before, part) != getattr(after, part):
+            yield f"~ {name}: changed"
+    for part, name in SETTINGS.items():
+        if getattr(before.settings, part) != getattr(after.settings, part):
+            yield f"~ {name}: changed"
+    old, new = ({group.name: group for group in state.groups} for state in (before, after))
+    yield from _listed("execution group", dict.fromkeys(old), dict.fromkeys(new))
+    for name in old.keys() & new.keys():
+        yield from _of_group(old[name], new[name])
+
+
+def _listed(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    for key in sorted(before.keys() | after.keys()):
+        if key not in before:
+            yield f"+ {name} {key}: new"
+        elif key not in after:
+            yield f"- {name} {key}: removed"
+        elif before[key] != after[key]:
+            yield f"~ {name} {key}: changed"
+
+
+def _of_group(before: GroupState, after: GroupState) -> Iterator[str]:
+    if before.limits != after.limits:
+        yield f"~ limits of {after.name}: changed"
+    if before.executors != after.executors:
+        yield f"~ executors of {after.name}: changed"

@@ -17,8 +17,6 @@ from typing import Any, Final
 from engine.broker.folder import Folder
 
 NAME: Final = "broker.log"
-LOCAL_ERROR: Final = "penstock.localerror"
-USER_TRACE: Final = "penstock.usertrace"
 _LARGEST: Final = 8 << 20
 _KEPT: Final = 5
 _LONGEST: Final = 4000  # bytes that a pipe takes whole, whoever else writes to it

@@ -21,7 +21,7 @@ from engine.broker.child_processes import FAILED, leave
 from engine.broker.definition import Limits
 from engine.broker.flow_builds import given_to, laid_over, sources_of
 from engine.broker.folder import Folder
-from engine.broker.logs import USER_TRACE, TraceFile, hand_to
+from engine.broker.logs import TraceFile, hand_to
 from engine.broker.overrides import overridden
 from engine.broker.queues import connected
 from engine.broker.spans import Spans, tracer_for
@@ -35,7 +35,7 @@ from engine.broker.workload import Deadline
 from engine.budget import Allowance
 from engine.databases.coordination import Coordinator, identity_of
 from engine.databases.work import with_databases
-from engine.errors import BrokerError, ConfigurationException
+from engine.errors import USER_TRACE, BrokerError, ConfigurationException
 from engine.files.allowed_folders import allowed_around
 from engine.flow.definition import Flow
 from engine.runtime.deployment import DeployedFlow, Station, deploy

@@ -22,7 +22,7 @@ from engine.cli.queue_manager_access import Reach
 from engine.cli.run_inputs import check_descriptor, check_queue_manager, inputs_of, letters_of
 from engine.cli.run_on_queues import Given, is_at_desk, run_on_queues, tracer, tracing
 from engine.cli.shared_options import MAX_INPUT, AllowFiles, DataSources, Json, MaxInput, OwnNodes
-from engine.errors import ConfigurationException
+from engine.errors import LOCAL_ERROR, ConfigurationException
 
 if TYPE_CHECKING:
     from engine.runtime.file_run import Letter, Outbox, Passage
@@ -328,7 +328,7 @@ def local_errors() -> Iterator[list[str]]:
     import logging
 
     lines: list[str] = []
-    log, handler = logging.getLogger("penstock.localerror"), logging.Handler(logging.INFO)
+    log, handler = logging.getLogger(LOCAL_ERROR), logging.Handler(logging.INFO)
     handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]  # all it does
     log.addHandler(handler)
     before = log.level

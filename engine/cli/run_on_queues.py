@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import typer
 
 from engine.cli.command_failures import USAGE, visible
-from engine.errors import ConfigurationException, MessageException
+from engine.errors import LOCAL_ERROR, ConfigurationException, MessageException
 
 if TYPE_CHECKING:
     from engine.databases.coordination import Coordinator
@@ -291,7 +291,7 @@ def _errors_shown() -> Iterator[None]:
     """Have the local error log on stderr while flows run."""
     import logging
 
-    log, handler = logging.getLogger("penstock.localerror"), logging.StreamHandler()
+    log, handler = logging.getLogger(LOCAL_ERROR), logging.StreamHandler()
     handler.emit = lambda record: typer.echo(visible(record.getMessage()), err=True)  # type: ignore[method-assign]
     before = log.level, log.propagate
     log.addHandler(handler)

@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote
 from uuid import uuid4
 
 from engine.databases.errors import NOT_NOW, DatabaseException, refusal
-from engine.errors import BrokerError
+from engine.errors import LOCAL_ERROR, BrokerError
 
 if TYPE_CHECKING:
     from engine.databases.link import Link
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _PREFIX: Final = "penstock"
 _EVERY: Final = 30.0  # seconds between two looks at what is in doubt
 _AT_ONCE: Final = 256  # decisions that are kept before those carried out are forgotten
-_LOG: Final = logging.getLogger("penstock.localerror")
+_LOG: Final = logging.getLogger(LOCAL_ERROR)
 
 
 class Decisions(Protocol):

@@ -32,6 +32,14 @@ class QueryElement:
     value: str = prop("", "The value that the column is compared with; of IN and BETWEEN several, with commas.")
 
 
+@dataclass(frozen=True, slots=True)
+class NamespaceElement:
+    """A prefix of paths, and its namespace."""
+
+    ns_prefix: str = prop("", "The prefix.")
+    namespace: str = prop("", "The namespace.")
+
+
 class Query:
     """Rows of one or several tables of a data source, by conditions whose values come from a message."""
 

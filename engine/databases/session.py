@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.databases.driver import ColumnType
 from engine.databases.errors import NO_COLUMN, NO_TABLE, NOT_NOW, DatabaseException, refusal
-from engine.databases.held_links import HeldLink
-from engine.databases.link import Link
+from engine.databases.link import HeldLink, Link
 from engine.databases.procedures import call_procedure
 from engine.databases.sources import NotFoundError, Planned, Source, Sources
 from engine.databases.sql import Plan, binders_of, further_tables, plan_of

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from engine.errors import ParserException
+from engine.errors import LOCAL_ERROR, USER_TRACE, ParserException
 from engine.message.received import Part, body_of
 from engine.parser import Options, Parser, Template
 from engine.tree.sharing import written
@@ -23,7 +23,7 @@ ACTION_WORDS: Final = (
     "What becomes of a body that is not valid: it fails for the first reason, or for all that were found, or what was"
     " found is written to a log and the message goes on."
 )
-_LOGS: Final = MappingProxyType({"userTrace": "penstock.usertrace", "localErrorLog": "penstock.localerror"})
+_LOGS: Final = MappingProxyType({"userTrace": USER_TRACE, "localErrorLog": LOCAL_ERROR})
 
 
 class Validation(NamedTuple):

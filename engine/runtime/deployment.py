@@ -9,7 +9,7 @@ from types import GeneratorType, MappingProxyType
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from engine.budget import CURRENT, GENEROUS, Allowance, Budget
-from engine.errors import BrokerError, ConfigurationException, Place, has_left_debugger
+from engine.errors import LOCAL_ERROR, BrokerError, ConfigurationException, Place, has_left_debugger
 from engine.files.allowed_folders import NO_FILES, AllowedFiles
 from engine.flow.definition import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Wire, plain
 from engine.flow.label_routes import label_routes
@@ -24,7 +24,7 @@ from engine.work import NO_ORDER, Order, UnitOfWork
 NODE_FAILED: Final = 2230
 _TOO_DEEP: Final = "the flow is nested too deeply: look for a circle or a recursion without end"
 NOBODY: Final[Mapping[str, Node]] = MappingProxyType({})
-_LOCAL_ERROR: Final = logging.getLogger("penstock.localerror")
+_LOG: Final = logging.getLogger(LOCAL_ERROR)
 
 Go: TypeAlias = Callable[[Message, UnitOfWork], None]
 Watch: TypeAlias = Callable[[str, str, str], None]
@@ -175,8 +175,8 @@ class Station:
         onward = () if self.type.is_source else self.wires.get(FAILURE, ())
         if not onward:
             raise error.through(self.place)
-        if _LOCAL_ERROR.isEnabledFor(logging.INFO):
-            _LOCAL_ERROR.info("%s; the message went to the failure terminal of %s", error, self.label)
+        if _LOG.isEnabledFor(logging.INFO):
+            _LOG.info("%s; the message went to the failure terminal of %s", error, self.label)
         self._tell_caught(error)
         failed = message.failed(error)
         if self.listen is not None:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 from engine.budget import with_room
-from engine.errors import BrokerError, LimitExceeded, MessageException
+from engine.errors import LOCAL_ERROR, BrokerError, LimitExceeded, MessageException
 from engine.flow.dead_letters import BLOCKED
 from engine.runtime.batches import Batch
 from engine.runtime.deployment import DeployedFlow, Outcome, Station
@@ -21,7 +21,7 @@ from engine.runtime.incidents import explained
 from engine.work import UnitOfWork
 
 GONE: Final = frozenset((2009, 2059, 2161, 2162))  # MQ's reasons: broken, not available, quiescing, stopping
-_LOG: Final = logging.getLogger("penstock.localerror")
+_LOG: Final = logging.getLogger(LOCAL_ERROR)
 _SHORTEST: Final = 0.05  # seconds between two tries
 _LONGEST: Final = 5.0
 _AWAY: Final = 0.5  # at most between two tries to reach a queue manager that is gone

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from engine.errors import BrokerError, Place
+from engine.errors import LOCAL_ERROR, BrokerError, Place
 from engine.flow.dead_letters import TOLD_PUT_AWAY
 
 Kind: TypeAlias = Literal["caught", "failed", "put away"]
 
 KINDS: Final[tuple[Kind, ...]] = ("caught", "failed", "put away")
 NOT_SAID: Final = 2648  # the number of a message that was backed out as often as its threshold says
-_LOG: Final = logging.getLogger("penstock.localerror")
+_LOG: Final = logging.getLogger(LOCAL_ERROR)
 
 
 class Reason(NamedTuple):

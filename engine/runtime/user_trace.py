@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from engine.errors import BrokerError
+from engine.errors import USER_TRACE, BrokerError
 from engine.message.assembly import Message
 from engine.message.received import Received
 from engine.work import UnitOfWork
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from engine.work import Arrival, Selection, UnitOfWork
 
 
-LOG: Final = "penstock.usertrace"
 INVOKED: Final = 3904
 RECEIVED: Final = 2632
 PROPAGATED: Final = 4015
@@ -45,7 +44,7 @@ class UserTrace:
 
     def __init__(self, level: Level, log: logging.Logger | None = None) -> None:
         self.level = level
-        self._log = logging.getLogger(LOG) if log is None else log
+        self._log = logging.getLogger(USER_TRACE) if log is None else log
 
     def write(self, number: int, text: str, kind: str = "I") -> None:
         """One line; its number, and I for what is normal or E for an error."""
@@ -152,7 +151,7 @@ class TraceFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """One line, with the moment in the local zone."""
         moment = datetime.fromtimestamp(record.created).strftime("%Y-%m-%d %H:%M:%S.%f")
-        kind = "UserTrace" if record.name == LOG else "LocalError"
+        kind = "UserTrace" if record.name == USER_TRACE else "LocalError"
         return f"{moment} {threading.get_native_id():>8}   {kind}   {record.getMessage()}"
 
 
