@@ -2,178 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from engine.catalog import did_you_mean
 from engine.errors import MessageException
+from engine.mq.attribute_values import MOST, Attribute, Value
 
-Value: TypeAlias = str | int | bool
-Kind: TypeAlias = Literal["integer", "text", "name", "choice", "flag", "limit", "custom", "interval"]
-
-ATTRIBUTE_VALUE: Final = 4005  # MQRCCF_ATTR_VALUE_ERROR
-ATTRIBUTE_FIXED: Final = 3213  # MQRCCF_ATTR_VALUE_FIXED
 UNKNOWN_ATTRIBUTE: Final = 2067  # MQRC_SELECTOR_ERROR: there is no such attribute
-OBJECT_NAME: Final = 2152  # MQRC_OBJECT_NAME_ERROR
-Q_MGR_NAME: Final = 2058  # MQRC_Q_MGR_NAME_ERROR
 
-_NAME: Final = re.compile(r"[A-Za-z0-9._/%]{1,48}")
-_Q_MGR_NAME: Final = re.compile(r"[!-)+-~]{1,48}")
-_MOST: Final = 999_999_999
 _DAY: Final = 1_440  # minutes
 _LONGEST: Final = 104_857_600
-
-
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    """One attribute of a kind of object.
-
-    `fixed` is the reason why no value but the default can be set, and the words with which others are refused. One that
-    is `shown` only cannot be set at all.
-    """
-
-    name: str
-    kind: Kind
-    default: Value
-    low: int = 0
-    high: int = 0
-    choices: tuple[str, ...] = ()
-    synonyms: tuple[str, ...] = ()
-    shown: bool = False
-    fixed: str = ""
-
-    def value(self, given: object) -> Value:
-        """Returns a value in the form it is kept in: int, str or bool; one that the attribute cannot have is refused.
-
-        >>> find("QLOCAL", "MAXDEPTH").value("5000"), find("QLOCAL", "get").value("disabled")
-        (5000, 'DISABLED')
-        """
-        if self.shown:
-            raise self.refusal(f"{self.name} cannot be set, it is shown only; leave it out", ATTRIBUTE_FIXED)
-        value = _CONVERSIONS[self.kind](self, given)
-        if self.fixed and value != self.default:
-            shown = f"{self.name}({self.default})"
-            raise self.refusal(f"{self.fixed}; leave {self.name} out, or write {shown}", ATTRIBUTE_FIXED)
-        return value
-
-    def refusal(self, problem: str, reason: int = ATTRIBUTE_VALUE) -> MessageException:
-        """Returns the error for a value that the attribute cannot have."""
-        return MessageException(reason, f"{problem} ({reason})", self.name, reason=reason)
-
-
-def _as_integer(attribute: Attribute, given: object) -> Value:
-    text = str(given).strip()
-    if isinstance(given, bool) or not re.fullmatch(r"[+-]?[0-9]{1,10}", text, re.ASCII):
-        raise attribute.refusal(f"{attribute.name} takes a whole number, not {text!r:.40}")
-    number = int(text)
-    if not attribute.low <= number <= attribute.high:
-        raise attribute.refusal(f"{attribute.name} takes {attribute.low} to {attribute.high}, not {number}")
-    return number
-
-
-def _as_text(attribute: Attribute, given: object) -> Value:
-    text = str(given).rstrip(" ")
-    if attribute.high and len(text) > attribute.high:
-        raise attribute.refusal(f"{attribute.name} takes at most {attribute.high} characters, not {len(text)}")
-    return text
-
-
-def _as_name(attribute: Attribute, given: object) -> Value:
-    text = str(given).strip(" ")
-    return checked_name(text) if text else text
-
-
-def _as_choice(attribute: Attribute, given: object) -> Value:
-    word = str(given).strip().upper()
-    if word not in attribute.choices:
-        allowed = ", ".join(attribute.choices)
-        raise attribute.refusal(f"{attribute.name} takes one of {allowed}, not {given!r:.40}")
-    return word
-
-
-def _as_flag(attribute: Attribute, given: object) -> Value:
-    if isinstance(given, bool):
-        return given
-    raise attribute.refusal(f"{attribute.name} takes no value; write {attribute.name} or NO{attribute.name}")
-
-
-def _as_limit(attribute: Attribute, given: object) -> Value:
-    text = str(given).strip().upper()
-    if text in attribute.choices:
-        return text
-    if not re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) or not int(text):
-        words = ", or ".join((f"1 to {_MOST}", *attribute.choices))
-        problem = f"{attribute.name} takes tenths of a second, {words}, not {text!r:.40}"
-        raise attribute.refusal(problem)
-    return str(int(text))
-
-
-def _as_custom(attribute: Attribute, given: object) -> Value:
-    text = " ".join(str(given).upper().split())
-    if not text:
-        return ""
-    limit = custom_limit(text)
-    if not limit:
-        raise attribute.refusal(f"{attribute.name} takes 'CAPEXPRY(12000)' or nothing, not {text!r:.40}")
-    return f"CAPEXPRY({_as_limit(attribute, limit)})"
-
-
-def custom_limit(text: str) -> str:
-    """Returns the limit of expiry that the value of CUSTOM has, or an empty text.
-
-    >>> custom_limit("CAPEXPRY(12000)")
-    '12000'
-    """
-    found = re.fullmatch(r" *CAPEXPRY *\( *([^ ()]+) *\) *", text)
-    return found.group(1) if found else ""
-
-
-def _as_interval(attribute: Attribute, given: object) -> Value:
-    """Checks minutes, or minutes and seconds with two digits: 1.00 is a minute, and 0.05 five seconds."""
-    text = str(given).strip()
-    if text in attribute.choices or text == "0":
-        return text
-    found = re.fullmatch(r"([0-9]{1,4})(?:\.([0-5][0-9]))?", text, re.ASCII)
-    seconds = 60 * int(found.group(1)) + int(found.group(2) or 0) if found else 0
-    if not 1 <= seconds <= 60 * attribute.high:
-        problem = f"{attribute.name} takes minutes up to {attribute.high}, or minutes and seconds as MMMM.SS"
-        raise attribute.refusal(f"{problem}: 1.00 is a minute and 0.05 five seconds; {text!r:.40} is neither")
-    return text
-
-
-_CONVERSIONS: Final = {
-    "integer": _as_integer,
-    "text": _as_text,
-    "name": _as_name,
-    "choice": _as_choice,
-    "flag": _as_flag,
-    "limit": _as_limit,
-    "custom": _as_custom,
-    "interval": _as_interval,
-}
-
-
-def checked_name(name: str) -> str:
-    """Returns the name of an object, or refuses one that MQ does not allow.
-
-    >>> checked_name("APP.ORDERS")
-    'APP.ORDERS'
-    """
-    if _NAME.fullmatch(name) is None:
-        problem = f"{name!r:.60} is no name of an object: write 1 to 48 of A-Z a-z 0-9 . / _ % ({OBJECT_NAME})"
-        raise MessageException(OBJECT_NAME, problem, name, reason=OBJECT_NAME)
-    return name
-
-
-def checked_queue_manager_name(name: str) -> str:
-    """Returns the name of a queue manager, or refuses one that flows could not name either."""
-    if _Q_MGR_NAME.fullmatch(name) is None:
-        problem = f"{name!r:.60} is no name of a queue manager: write 1 to 48 ASCII characters, without blanks and '*'"
-        raise MessageException(Q_MGR_NAME, problem, name, reason=Q_MGR_NAME)
-    return name
 
 
 def _integer(name: str, default: int, low: int, high: int, **more: str) -> Attribute:
@@ -229,10 +69,10 @@ _OF_EVENTS_AND_TRIGGERS: Final = (
     _choice("QDPLOEV", "DISABLED ENABLED"),
     _choice("QDPMAXEV", "ENABLED DISABLED"),
     _choice("QSVCIEV", "NONE HIGH OK"),
-    _integer("QSVCINT", _MOST, 0, _MOST),
+    _integer("QSVCINT", MOST, 0, MOST),
     Attribute("TRIGGER", "flag", default=False, fixed=_NO_TRIGGERS),
     _choice("TRIGTYPE", "FIRST EVERY DEPTH NONE"),
-    _integer("TRIGDPTH", 1, 1, _MOST),
+    _integer("TRIGDPTH", 1, 1, MOST),
     _integer("TRIGMPRI", 0, 0, 9),
     Attribute("TRIGDATA", "text", "", high=64),
     _name_of("INITQ"),
@@ -240,15 +80,15 @@ _OF_EVENTS_AND_TRIGGERS: Final = (
 )
 _LOCAL: Final = (
     *(_DESCRIPTION, *_GATES, *_PUT_DEFAULTS),
-    _integer("MAXDEPTH", _MOST, 0, _MOST),
+    _integer("MAXDEPTH", MOST, 0, MOST),
     _integer("MAXMSGL", 4_194_304, 0, _LONGEST),
-    _integer("BOTHRESH", 0, 0, _MOST),
+    _integer("BOTHRESH", 0, 0, MOST),
     _name_of("BOQNAME"),
     _choice("MSGDLVSQ", "PRIORITY FIFO"),
     _choice("INDXTYPE", "NONE MSGID CORRELID GROUPID MSGTOKEN"),  # every id is indexed, whatever it says
     Attribute("HARDENBO", "flag", default=True),  # the count is hardened either way, as MQ does it but on z/OS
     _choice("NPMCLASS", "NORMAL HIGH"),
-    _integer("RETINTVL", _MOST, 0, _MOST),
+    _integer("RETINTVL", MOST, 0, MOST),
     Attribute("SHARE", "flag", default=True, fixed=_NOT_HERE),
     _choice("DEFSOPT", "SHARED EXCL", fixed=_NOT_HERE),
     _choice("DISTL", "NO YES", fixed=_NOT_HERE),
@@ -280,7 +120,7 @@ _MANAGER: Final = (
     _DESCRIPTION,
     _name_of("DEADQ"),
     _integer("MAXMSGL", _LONGEST, 32_768, _LONGEST),
-    _integer("MAXUMSGS", 10_000, 1, _MOST),
+    _integer("MAXUMSGS", 10_000, 1, MOST),
     _integer("EXPRYINT", 300, 0, 99_999_999),
     _choice("PERFMEV", "DISABLED ENABLED", fixed=_NO_EVENTS),
     *(_choice(name, "DISABLED ENABLED", fixed=_NO_EVENTS) for name in ("INHIBTEV", "LOCALEV", "REMOTEEV", "STRSTPEV")),
@@ -364,7 +204,11 @@ ATTRIBUTES: Final[Mapping[str, Mapping[str, Attribute]]] = {
 
 
 def find(kind: str, word: str) -> Attribute:
-    """Returns the attribute of a kind of object by its name or a synonym, in capitals or not."""
+    """Returns the attribute of a kind of object by its name or a synonym, in capitals or not.
+
+    >>> find("QLOCAL", "MAXDEPTH").value("5000"), find("QLOCAL", "get").value("disabled")
+    (5000, 'DISABLED')
+    """
     name = word.upper()
     known = ATTRIBUTES[kind]
     if name in known:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from engine.mq.attributes import Value, custom_limit, defaults
+from engine.mq.attribute_values import Value, custom_limit
+from engine.mq.attributes import defaults
 from engine.work import QueueAttributes
 
 _PLAIN: Final = QueueAttributes()

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from engine.errors import ConfigurationException, MessageException
 from engine.mq import stream_rules
-from engine.mq.attributes import ATTRIBUTES, Value, checked, checked_name, defaults
+from engine.mq.attribute_values import Value, checked_name
+from engine.mq.attributes import ATTRIBUTES, checked, defaults
 from engine.mq.definitions import QueueDefinition, alias_of, moments, queue_of, values_of
 from engine.mq.protection.policies import ERRORS, POLICY, Policies, Policy
 from engine.mq.queue import Queue

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from engine.mq.attributes import Value
+    from engine.mq.attribute_values import Value
 
 OF_MANAGER: Final = "QMGR"
 DEFAULT: Final = "30"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from engine.message.topics import ADDRESS
 from engine.mq.admission import Admission, Numbers, Target
-from engine.mq.attributes import Value
+from engine.mq.attribute_values import Value
 from engine.mq.client import Client
 from engine.mq.definitions import QueueDefinition
 from engine.mq.directory import Directory

@@ -11,7 +11,7 @@ from engine.mq.accounting import Accounting
 from engine.mq.statistics import ACCOUNTING, STATISTICS, Statistics
 
 if TYPE_CHECKING:
-    from engine.mq.attributes import Value
+    from engine.mq.attribute_values import Value
     from engine.mq.manager import QueueManager
     from engine.mq.unit import Work
 

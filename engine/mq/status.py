@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from engine.mq.attributes import Value
+    from engine.mq.attribute_values import Value
     from engine.mq.queue import Queue
     from engine.mq.unit import Work
 

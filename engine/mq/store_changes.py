@@ -10,7 +10,7 @@ from engine.mq.store.body_compression import NONE, packed
 from engine.mq.store.entries import Entries
 
 if TYPE_CHECKING:
-    from engine.mq.attributes import Value
+    from engine.mq.attribute_values import Value
     from engine.mq.queued_message import Stored
 
 Placed = tuple[int, "Stored"]  # the number of a queue in the store, and a message of it

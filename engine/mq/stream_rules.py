@@ -10,7 +10,7 @@ from engine.mq.refusals import refusal
 
 if TYPE_CHECKING:
     from engine.errors import MessageException
-    from engine.mq.attributes import Value
+    from engine.mq.attribute_values import Value
     from engine.mq.directory import Directory
 
 TARGET_NOT_SUPPORTED: Final = 3384  # MQRCCF_STREAMQ_DEST_NOT_SUPP

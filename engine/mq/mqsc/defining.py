@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from engine.mq.attributes import ATTRIBUTES, Attribute, Value, checked_name, find
+from engine.mq.attribute_values import Attribute, Value, checked_name
+from engine.mq.attributes import ATTRIBUTES, find
 from engine.mq.mqsc.errors import WrongCommandError
 from engine.mq.mqsc.objects import Kind, Objects
 from engine.mq.mqsc.reading import Parameter

@@ -9,7 +9,8 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from engine.catalog import did_you_mean
-from engine.mq.attributes import ATTRIBUTES, Value, find
+from engine.mq.attribute_values import Value
+from engine.mq.attributes import ATTRIBUTES, find
 from engine.mq.mqsc.errors import WrongCommandError
 from engine.mq.mqsc.objects import KINDS, STATUS, Kind, Objects
 from engine.mq.mqsc.reading import Parameter

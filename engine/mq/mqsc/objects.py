@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Protocol
 
-from engine.mq.attributes import Value
+from engine.mq.attribute_values import Value
 
 
 class Objects(Protocol):

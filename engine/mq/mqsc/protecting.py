@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from engine.catalog import did_you_mean
-from engine.mq.attributes import Value
+from engine.mq.attribute_values import Value
 from engine.mq.mqsc.defining import name_of
 from engine.mq.mqsc.errors import WrongCommandError
 from engine.mq.mqsc.objects import Objects

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from engine.catalog import did_you_mean
-from engine.mq.attributes import Value
+from engine.mq.attribute_values import Value
 from engine.mq.mqsc.errors import WrongCommandError
 from engine.mq.mqsc.objects import Objects
 from engine.mq.mqsc.reading import Parameter

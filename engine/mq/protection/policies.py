@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Final
 
 from engine.errors import ConfigurationException
-from engine.mq.attributes import Value, checked_name
+from engine.mq.attribute_values import Value, checked_name
 from engine.mq.refusals import UNKNOWN_OBJECT_NAME, refusal
 
 POLICY: Final = "POLICY"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from engine.errors import MessageException
-from engine.mq.attributes import Value
+from engine.mq.attribute_values import Value
 from engine.mq.refusals import UNKNOWN_OBJECT_NAME, refusal
 from engine.mq.security.authorities import QMGR, TOPIC, TYPES, mask, names_of
 from engine.mq.security.profiles import Profiles

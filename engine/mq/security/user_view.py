@@ -32,7 +32,7 @@ from engine.mq.works import Publisher
 from engine.work import Selection
 
 if TYPE_CHECKING:
-    from engine.mq.attributes import Value
+    from engine.mq.attribute_values import Value
     from engine.mq.manager import QueueManager
     from engine.mq.mqsc import Answer
     from engine.mq.unit import Work

@@ -14,7 +14,7 @@ import lmdb
 
 from engine.errors import ConfigurationException, MessageException
 from engine.files.output_files import new_folder
-from engine.mq.attributes import Value
+from engine.mq.attribute_values import Value
 from engine.mq.lock import FolderLock
 from engine.mq.queued_message import Stored
 from engine.mq.store.body_compression import NONE

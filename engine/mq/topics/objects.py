@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from engine.message.topics import checked_topic, levels_of
 from engine.mq.addresses import owner_name
-from engine.mq.attributes import ATTRIBUTE_FIXED, Value, checked, checked_name, defaults
+from engine.mq.attribute_values import ATTRIBUTE_FIXED, Value, checked_name
+from engine.mq.attributes import checked, defaults
 from engine.mq.definitions import moments
 from engine.mq.refusals import (
     OBJECT_ALREADY_EXISTS,

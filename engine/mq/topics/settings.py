@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.message.topics import levels_of
-from engine.mq.attributes import Value, defaults
+from engine.mq.attribute_values import Value
+from engine.mq.attributes import defaults
 from engine.mq.definitions import longest_expiry
 
 INHERITED: Final = "ASPARENT"

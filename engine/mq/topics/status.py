@@ -12,7 +12,7 @@ from engine.mq.topics.routes import Count
 from engine.mq.topics.trie import Trie
 
 if TYPE_CHECKING:
-    from engine.mq.attributes import Value
+    from engine.mq.attribute_values import Value
     from engine.mq.manager import QueueManager
 
 Row = dict[str, "Value"]

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from engine.descriptor import NO_ID, NO_TOKEN, Descriptor
 from engine.errors import MessageException
 from engine.message.topics import checked_pattern, levels_of, wildcards
-from engine.mq.attributes import Value
+from engine.mq.attribute_values import Value
 from engine.mq.property_types import Property
 from engine.mq.refusals import refusal
 from engine.mq.selectors import compile_selector
