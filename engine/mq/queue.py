@@ -13,11 +13,11 @@ from weakref import ref
 from engine.descriptor import LAST_MSG_IN_GROUP
 from engine.mq.memory import Memory
 from engine.mq.queue_counts import Counts
-from engine.mq.queue_handle import GROUPED, SCANS, Handle
-from engine.mq.queued_message import Line, Stored, first_of, has_ids, has_too_many, index, keys_of, swept
+from engine.mq.queue_handle import GROUPED, Handle
+from engine.mq.queued_message import Line, Stored, first_of, has_too_many, index, keys_of, swept
 from engine.mq.scans import Scan
-from engine.mq.selection import ends_wait, in_turn, is_scan, matches
-from engine.mq.waiters import Waiter, Waiters
+from engine.mq.selection import chosen, is_wanted
+from engine.mq.waiters import Waiters
 from engine.work import Selection
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Queue:
     def wake(self, stored: Stored) -> None:
         """Wake one who waits for a message that is there."""
         if self.is_there(stored.order):
-            self.waiters.wake(stored, self._is_wanted)
+            self.waiters.wake(stored, is_wanted)
 
     def hold(self, stored: Stored) -> None:
         """Keep a message in memory."""
@@ -111,14 +111,14 @@ class Queue:
         elif wanted is None or (
             wanted.next_in_turn
             and not handle.group
-            and (first := self._first()) is not None
+            and (first := self.first()) is not None
             and not first.descriptor.msg_flags & GROUPED  # as most are
         ):
             stored = self._next()
         elif wanted.plain:
             stored = self._found(wanted, keys) if (keys := keys_of(wanted)) else self._next()
         else:
-            stored = self._chosen(wanted, handle)
+            stored = chosen(self, wanted, handle)
         if stored is None:
             return None
         counts = self.counts
@@ -132,7 +132,7 @@ class Queue:
 
     def browse(self) -> list[Stored]:
         """Returns the messages in the order in which they would be taken."""
-        return [stored for stored in self._walk(-1) if not self._is_late(stored)]
+        return [stored for stored in self.walk(-1) if not self.is_late(stored)]
 
     def is_in_memory(self, order: int) -> bool:
         """Returns True where a message waits in memory."""
@@ -141,6 +141,10 @@ class Queue:
     def in_memory(self) -> list[Stored]:
         """Returns the messages that wait in memory."""
         return list(self._waiting.values())
+
+    def orders_in_memory(self) -> list[int]:
+        """Returns the orders of the messages that wait in memory."""
+        return list(self._waiting)
 
     def take_some(self, most: int) -> list[Stored]:
         """Returns so many of the next messages at most, expired or not; they no longer wait."""
@@ -153,9 +157,9 @@ class Queue:
     def expire(self, order: int) -> bool:
         """Take a message off if it waits and its time has passed."""
         stored = self.look(order)
-        if stored is None or not self._is_late(stored):
+        if stored is None or not self.is_late(stored):
             return False
-        self._drop(stored)
+        self.drop(stored)
         return True
 
     def look(self, order: int) -> Stored | None:
@@ -203,7 +207,7 @@ class Queue:
             if self.backings:
                 self.memory.lose(stored)
                 self.backings[stored.descriptor.persistence].take(stored)
-            if not stored.expires or not self._is_late(stored):
+            if not stored.expires or not self.is_late(stored):
                 return stored
             self.expired.append(stored)
 
@@ -240,10 +244,11 @@ class Queue:
             self.scans = [one for one in self.scans if one() is not None]
         return live
 
-    def _is_late(self, stored: Stored) -> bool:
+    def is_late(self, stored: Stored) -> bool:
+        """Returns True where the time of a message has passed."""
         return 0 < stored.expires <= self.now() * 10
 
-    def _first(self) -> Stored | None:
+    def first(self) -> Stored | None:
         """Returns the first message, which stays where it is."""
         orders, waiting = self._orders, self._waiting
         if self.backings:
@@ -254,15 +259,16 @@ class Queue:
 
     def _found(self, wanted: Selection, keys: tuple[bytes, ...]) -> Stored | None:
         while True:
-            stored = self._find(wanted, keys)
+            stored = self.find(wanted, keys)
             if stored is None:
                 return None
             self.withdraw(stored)
-            if not self._is_late(stored):
+            if not self.is_late(stored):
                 return stored
             self.expired.append(stored)
 
-    def _find(self, wanted: Selection, keys: tuple[bytes, ...]) -> Stored | None:
+    def find(self, wanted: Selection, keys: tuple[bytes, ...]) -> Stored | None:
+        """Returns the first message with these ids, which stays where it is."""
         by_id, stored = self._indexed(), None
         lines = [line for key in keys if (line := by_id.get(key)) is not None]
         if len(lines) == len(keys):
@@ -273,87 +279,12 @@ class Queue:
                 stored = found if stored is None or (found is not None and found.order < stored.order) else stored
         return stored
 
-    def _chosen(self, wanted: Selection, handle: Handle) -> Stored | None:
-        """Returns the first message that is wanted, in turn, and in nobody else's hand."""
-        if wanted.browse:
-            handle.rewind(wanted.rewind)
-        handle.unfinished = False
-        wanted = handle.with_ids_of_selector(wanted) if wanted.selector else wanted
-        stored = self._scanned(wanted, handle) if is_scan(wanted) else self._in_order(wanted, handle)
-        if stored is None:
-            return None
-        key = wanted.order.key(stored.descriptor)
-        if key is not None and not wanted.browse:
-            self.in_hand[key] = handle
-            handle.change()
-        handle.note(stored, wanted)
-        if not wanted.browse:
-            self.withdraw(stored)
-        return stored
-
-    def _scanned(self, wanted: Selection, handle: Handle) -> Stored | None:
-        """Returns the next message that a selector wants, from where the look before this ended."""
-        scan = handle.scans.get((wanted.selector, wanted.browse))
-        if scan is None:
-            scan = Scan(list(self._waiting), onward=wanted.browse)
-            if len(handle.scans) >= SCANS:
-                del handle.scans[next(iter(handle.scans))]
-            handle.scans[wanted.selector, wanted.browse] = scan
-            self.scans.append(ref(scan))
-        for _ in range(handle.slice):
-            stored = scan.following(self)
-            if stored is None:
-                return None
-            if self._is_late(stored):
-                self._drop(stored)
-            elif not wanted.selector or matches(wanted.selector, stored):
-                return stored
-        handle.unfinished = True
-        return None
-
-    def _drop(self, stored: Stored) -> None:
+    def drop(self, stored: Stored) -> None:
+        """Take a message off whose time has passed, to be discarded."""
         self.withdraw(stored)
         self.expired.append(stored)
 
-    def _in_order(self, wanted: Selection, handle: Handle) -> Stored | None:
-        keys = keys_of(wanted)
-        if wanted.logical and (group := handle.in_hand(wanted)[0]):
-            keys = (*keys, b"G" + group)
-        stored = self._find(wanted, keys) if keys else self._first()
-        if stored is not None and not self._is_late(stored) and self._suits(stored, wanted, handle):
-            return stored
-        late: list[Stored] = []
-        found = None
-        for one in self._with_ids(keys) if keys else self._walk(handle.cursor if wanted.browse else -1):
-            if self._is_late(one):
-                late.append(one)
-            elif self._suits(one, wanted, handle):
-                found = one
-                break
-        for one in late:
-            self._drop(one)
-        return found
-
-    def _suits(self, stored: Stored, wanted: Selection, handle: Handle) -> bool:
-        is_next = has_ids(stored.descriptor, wanted) and in_turn(stored, wanted, handle, self._is_whole)
-        return is_next and self._may_have(stored, wanted, handle)
-
-    def _may_have(self, stored: Stored, wanted: Selection, handle: Handle) -> bool:
-        if wanted.selector and not matches(wanted.selector, stored):
-            return False
-        key = wanted.order.key(stored.descriptor)
-        return key is None or self.in_hand.get(key, handle) is handle
-
-    def _is_wanted(self, stored: Stored, waiter: Waiter) -> bool:
-        """Returns True where a message that has just come may be what one waits for."""
-        wanted, handle = waiter.selection, waiter.handle
-        if wanted is None:
-            return True
-        if not has_ids(stored.descriptor, wanted) or not ends_wait(stored, wanted, handle, self._is_whole):
-            return False
-        return wanted.plain or self._may_have(stored, wanted, handle)
-
-    def _with_ids(self, keys: tuple[bytes, ...]) -> Iterator[Stored]:
+    def with_ids(self, keys: tuple[bytes, ...]) -> Iterator[Stored]:
         """Yields messages that may have all these ids, in order, those with one of them among others."""
         by_id = self._indexed()
         lines: list[list[int]] = [by_id[key].orders if key in by_id else [] for key in keys]
@@ -363,7 +294,7 @@ class Queue:
             return here
         return merge(here, *(backing.with_ids(keys) for backing in self.backings), key=attrgetter("order"))
 
-    def _walk(self, after: int) -> Iterator[Stored]:
+    def walk(self, after: int) -> Iterator[Stored]:
         """Yields all messages behind an order, in order."""
         self._orders = swept(self._orders, self._waiting)  # which leaves it a heap
         orders = self._orders[bisect_right(self._orders, after) :]
@@ -375,9 +306,9 @@ class Queue:
         while (stored := scan.following(self)) is not None:
             yield stored
 
-    def _is_whole(self, group: bytes) -> bool:
+    def is_whole(self, group: bytes) -> bool:
         """Returns True where every message of a group waits here, from the first to the one that is the last."""
-        members = [stored.descriptor for stored in self._with_ids((b"G" + group,))]
+        members = [stored.descriptor for stored in self.with_ids((b"G" + group,))]
         numbers = {member.msg_seq_number for member in members}
         last = [member.msg_seq_number for member in members if member.msg_flags & LAST_MSG_IN_GROUP]
         return bool(last) and numbers.issuperset(range(1, last[0] + 1))
