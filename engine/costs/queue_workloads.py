@@ -36,6 +36,7 @@ from engine.mq import QueueManager
 from engine.mq.properties import join
 from engine.mq.statistics import ACCOUNTING, STATISTICS
 from engine.mq.unit import Work
+from engine.mq.waiting_gets import get_or_wait, register
 from engine.work import Selection
 
 _OTHERS: Final = 1_000
@@ -234,10 +235,10 @@ def _waited(waiters: int) -> Program:
     for other in ids[:-1]:
         work, selection = queues.work(), Selection(correl_id=other)
         work.get("Q", selection)
-        work.waiter("Q", selection, lambda: None)
+        register(work, "Q", selection, lambda: None)
 
     def wait() -> None:
-        _, waiter = getting.get_or_wait("Q", wanted, lambda: None)
+        _, waiter = get_or_wait(getting, "Q", wanted, lambda: None)
         putting.put("Q", own, BODY, syncpoint=False)
         assert waiter is not None
         assert waiter.taken(syncpoint=True) is not None

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from engine.errors import BrokerError
 from engine.mq.refusals import inconsistent
-from engine.work import Arrival, QueueAttributes, Selection, UnitOfWork
+from engine.work import QueueAttributes
 
 if TYPE_CHECKING:
-    from engine.descriptor import Descriptor
     from engine.mq.admission import Target
     from engine.mq.frames import Get
+    from engine.mq.unit import Work
 
 
 class Facts(NamedTuple):
@@ -30,73 +28,6 @@ class Unfinished(Enum):
     UNFINISHED = 0
 
 
-class Waiter(Protocol):
-    """A get that waits: `wake` is called once, by whichever thread makes a message visible that the get may want."""
-
-    def cancel(self) -> None:
-        """Stop waiting; where a message has woken it that is still there, another who wants it is woken."""
-        ...
-
-    def taken(self, *, syncpoint: bool | None) -> Arrival | None:
-        """Return the message that it was given beside the queue, which is part of its unit then; None: get one."""
-        ...
-
-
-class ServedWork(UnitOfWork, Protocol):
-    """A unit of work whose calls do not hold the thread that makes them."""
-
-    protects: bool  # messages by policies, which is not for a server to do
-    process: int  # that works
-    examines: bool  # it browses for a dump, also where gets are inhibited
-
-    @property
-    def is_idle(self) -> bool:
-        """True where nothing has been put or got since the unit began."""
-        ...
-
-    def is_amid_group(self, queue: str) -> bool:
-        """Returns True where a part of a group of a queue has been got in logical order."""
-        ...
-
-    def get_some(
-        self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, most: int
-    ) -> Arrival | Unfinished | None:
-        """Get without waiting, and look at so many messages at most; UNFINISHED says to ask again."""
-        ...
-
-    def put_at_once(self, queue: str, descriptor: Descriptor, body: bytes) -> bool:
-        """Put, and commit the unit with it, where nothing of it lasts; False: nothing is done, and it goes by steps."""
-        ...
-
-    def get_or_wait(
-        self, queue: str, wanted: Selection | None, wake: Callable[[], None]
-    ) -> tuple[Arrival | None, Waiter | None]:
-        """Get in the unit by ids, or register the get as `waiter` does, so that it takes what it is given."""
-        ...
-
-    def waiter(self, queue: str, wanted: Selection | None, wake: Callable[[], None], *, takes: bool = False) -> Waiter:
-        """Register a get that found nothing; it is woken at once where a message came since.
-
-        One that `takes` may be given its message beside the queue, and has to ask for it, or to cancel.
-        """
-        ...
-
-    def commit_then(self, then: Callable[[BrokerError | None], None], decision: tuple[bytes, ...] = ()) -> None:
-        """Commit, and call `then` once it is synced or refused: at once, or later from the thread that writes.
-
-        A unit without persistent work is committed before this returns.
-        """
-        ...
-
-    def back_out_then(self, then: Callable[[BrokerError | None], None]) -> None:
-        """Back out, and call `then` once the backout counts are kept."""
-        ...
-
-    def give_back(self) -> None:
-        """Undo the unit as if its gets had never been: backout counts stay as they were, in memory and on disk."""
-        ...
-
-
 class Served(Protocol):
     """A queue manager as its server calls it; `version` grows with each definition that is made, altered or deleted."""
 
@@ -109,7 +40,7 @@ class Served(Protocol):
         ...
 
     def work(self, user: str = "", application: str = "") -> Any:
-        """Return a new unit of work for a user: a ServedWork."""
+        """Return a new unit of work for a user: a Work."""
         ...
 
     def acting_for(self, user: str) -> Any:
@@ -133,14 +64,14 @@ class Served(Protocol):
         ...
 
 
-def unprotected(work: ServedWork, process: int = 0) -> ServedWork:
+def unprotected(work: Work, process: int = 0) -> Work:
     """Returns a process's unit of work whose messages stay as they come: its end of the socket protects them."""
     work.protects = False
     work.process = process
     return work
 
 
-def check_units(get: Get, work: ServedWork, once: ServedWork | None) -> None:
+def check_units(get: Get, work: Work, once: Work | None) -> None:
     """Refuse a get in logical order outside a client's unit of work in the middle of a group of it, and the reverse.
 
     A server has two units of work for a client, of which `once` is for what is done outside its own.

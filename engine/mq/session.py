@@ -14,13 +14,15 @@ from engine.mq.addresses import Peer
 from engine.mq.conversation import Conversation, Frame
 from engine.mq.frames import Get
 from engine.mq.server_operations import Unfinished, check_units, unprotected
+from engine.mq.waiting_gets import get_or_wait, register
 from engine.work import Arrival, QueueAttributes
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
     from engine.mq.channel import Channel
     from engine.mq.server import Server
-    from engine.mq.server_operations import ServedWork, Waiter
+    from engine.mq.unit import Work
+    from engine.mq.waiting_gets import Waiting
 
 _LOOKS: Final = 50  # messages that one turn of a get looks at
 _STORAGE_NOT_AVAILABLE: Final = 2071
@@ -49,9 +51,9 @@ class Session(Conversation):
         self._blamed = True
         self.guarded = server.guarded(peer, user)  # None: the owner, or who acts as it
         self.face: Any = self.guarded or server.manager
-        self._work: ServedWork = unprotected(self.face.work(user))
-        self._once: ServedWork | None = None  # for what is done outside the unit, each a unit of its own
-        self._waiter: Waiter | None = None
+        self._work: Work = unprotected(self.face.work(user))
+        self._once: Work | None = None  # for what is done outside the unit, each a unit of its own
+        self._waiter: Waiting | None = None
         self._plain = True  # the get is in the unit, waits, and asks for ids alone, or for what is next
         self._last = Get("", None, True, 0.0)  # the last get as it was read, and its data
         self._last_data = b""
@@ -195,7 +197,7 @@ class Session(Conversation):
 
         self._end(work.commit_then, settle)
 
-    def _apart(self) -> ServedWork:
+    def _apart(self) -> Work:
         if self._once is None:
             self._once = unprotected(self.face.work(self.user, self.application), self.peer.process)
         return self._once
@@ -229,7 +231,7 @@ class Session(Conversation):
             self._outside = False
             self._work.commit()
 
-    def _look(self, waiter: Waiter | None = None) -> bool:
+    def _look(self, waiter: Waiting | None = None) -> bool:
         """Looks for the message of the get, and answers it if that ends it; otherwise it waits, or looks on later."""
         wanted = self.get
         assert wanted is not None
@@ -249,7 +251,7 @@ class Session(Conversation):
                 return False
             if found is None and wanted.wait:
                 wake = partial(self.server.wake, self, wanted)
-                self._waiter = work.waiter(wanted.queue, wanted.selection, wake, takes=True)
+                self._waiter = register(work, wanted.queue, wanted.selection, wake, takes=True)
                 return False
         except BrokerError as error:
             self.stop_waiting()
@@ -268,7 +270,7 @@ class Session(Conversation):
         """Looks for the next message, or the next with ids, in the unit, and waits where there is none."""
         try:
             wake = partial(self.server.wake, self, wanted)
-            found, self._waiter = self._work.get_or_wait(wanted.queue, wanted.selection, wake)
+            found, self._waiter = get_or_wait(self._work, wanted.queue, wanted.selection, wake)
         except BrokerError as error:
             self.stop_waiting()
             self.refuse(error)

@@ -10,13 +10,14 @@ from engine.descriptor import PERSISTENT, SEGMENTATION_ALLOWED, Descriptor
 from engine.errors import BrokerError
 from engine.message.topics import ADDRESS, address
 from engine.mq.admission import context_of
-from engine.mq.queue_handle import SLICE, Handle, Waiting, looked_further
+from engine.mq.queue_handle import SLICE, Handle
 from engine.mq.refusals import too_many
 from engine.mq.reports import COD, is_asked, on_arrival, put_report, report
 from engine.mq.security.authorities import INQ
 from engine.mq.segments import taken_whole
 from engine.mq.server_operations import Unfinished
 from engine.mq.streams import add_streamed
+from engine.mq.waiting_gets import looked_further
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Work:
     """
 
     __slots__ = (
-        *("__weakref__", "_changes", "_lasting", "_opened", "_puts", "account", "context", "copied"),
+        *("__weakref__", "_changes", "_lasting", "opened", "puts", "account", "context", "copied"),
         *("interrupted", "manager", "patience", "protects", "refused_streams", "sleep", "sliced", "spare", "taken"),
         *("examines", "process", "replacement", "rights", "unfinished", "user"),
     )
@@ -58,10 +59,10 @@ class Work:
         self.sleep: Sleep | None = None  # of a get that waits
         self.manager = manager
         self.context = context_of(user, application)
-        self._opened: dict[str, Handle] = {}
+        self.opened: dict[str, Handle] = {}
         self._changes: list[Handle] = []  # handles to which it matters how the unit ends
         self.taken: Moved = []
-        self._puts: Moved = []
+        self.puts: Moved = []
         self.copied = 0  # copies for streams in the unit, which MAXUMSGS does not count
         self.spare: list[tuple[Queue, Moved]] = []  # those that the unit may do without
         self.account: Account | None = None  # of what is done, where accounting is on
@@ -73,7 +74,7 @@ class Work:
         self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, wait: float = 0.0
     ) -> Arrival | None:
         manager = self.manager
-        opened = self._opened.get(queue)
+        opened = self.opened.get(queue)
         if opened is None or opened.version != manager.version:
             opened = self.open(queue)
             if opened is None:
@@ -82,7 +83,7 @@ class Work:
             self.rights.check_get(queue, selection)
         if self.protects and opened.policy is not None:
             return manager.protection.get(self, queue, opened.policy, selection, syncpoint=syncpoint, wait=wait)
-        if len(self.taken) + len(self._puts) - self.copied >= manager.most_uncommitted and syncpoint is not False:
+        if len(self.taken) + len(self.puts) - self.copied >= manager.most_uncommitted and syncpoint is not False:
             raise too_many(manager.most_uncommitted)
         if opened.group:
             opened.check_group(selection, in_unit=syncpoint)
@@ -127,7 +128,7 @@ class Work:
             descriptor = self.rights.admitted(target, descriptor, self)
         if (policy := target.policy) is not None and self.protects:
             return manager.protection.put(self, queue, policy, (descriptor, body), syncpoint=syncpoint)
-        if syncpoint and len(self.taken) + len(self._puts) - self.copied >= manager.most_uncommitted:
+        if syncpoint and len(self.taken) + len(self.puts) - self.copied >= manager.most_uncommitted:
             raise too_many(manager.most_uncommitted)
         if target.topic is not None:
             return manager.topics.put(target, descriptor, body, self, syncpoint=syncpoint)
@@ -164,7 +165,7 @@ class Work:
         manager = self.manager
         lasting = manager.store is not None and PERSISTENT in [stored.descriptor.persistence for _, stored in puts]
         if syncpoint:
-            self._puts += puts
+            self.puts += puts
             self._lasting = self._lasting or lasting
         elif lasting and manager.store is not None:
             manager.store.write(puts, [], spare=spare)
@@ -193,7 +194,7 @@ class Work:
     @property
     def is_idle(self) -> bool:
         """True where nothing has been put or got since the unit began."""
-        return not (self._puts or self.taken)
+        return not (self.puts or self.taken)
 
     def commit(self, decision: tuple[bytes, ...] = ()) -> None:
         """Make the unit last; `decision` names the branches of other resources that commit with it."""
@@ -207,9 +208,9 @@ class Work:
             except BaseException:
                 self._settle(kept=False)
                 raise
-        elif self._puts:
-            self.manager.admission.apply(self._puts, [])
-            self._puts, self.taken, self.spare, self.copied = [], [], [], 0
+        elif self.puts:
+            self.manager.admission.apply(self.puts, [])
+            self.puts, self.taken, self.spare, self.copied = [], [], [], 0
         elif self.taken:
             self.taken = []
         if self._changes:
@@ -278,24 +279,12 @@ class Work:
 
     def is_amid_group(self, queue: str) -> bool:
         """Returns True where a part of a group of a queue has been got in logical order."""
-        return queue in self._opened and self._opened[queue].group != b""
+        return queue in self.opened and self.opened[queue].group != b""
 
     def uses(self, queue: Queue) -> tuple[int, bool, bool]:
         """Returns how many uncommitted messages of a queue the unit has, and whether it reads and writes it."""
-        moved = sum(one is queue for one, _ in (*self._puts, *self.taken))
-        return moved, any(opened.queue is queue for opened in self._opened.values()), moved > 0
-
-    def waiter(self, queue: str, wanted: Selection | None, wake: Callable[[], None], *, takes: bool = False) -> Waiting:
-        """Returns the registration of a get that found nothing; it is woken at once where a message came since."""
-        opened = self._opened.get(queue)
-        if opened is None or opened.version != self.manager.version:
-            opened = self.open(queue)
-        assert opened is not None  # one that found nothing has opened it
-        waiting = Waiting(self, opened, wanted, wake, takes=takes)
-        with self.manager.lock:
-            is_late = opened.seen != opened.queue.arrivals
-            waiting.wake(None) if is_late else opened.queue.waiters.add(waiting)
-        return waiting
+        moved = sum(one is queue for one, _ in (*self.puts, *self.taken))
+        return moved, any(opened.queue is queue for opened in self.opened.values()), moved > 0
 
     def put_at_once(self, queue: str, descriptor: Descriptor, body: bytes) -> bool:
         """Put, and commit the unit with it, where nothing of it lasts; False: nothing is done, and it goes by steps."""
@@ -304,7 +293,7 @@ class Work:
             target is None
             or not target.changes_nothing
             or target.topic is not None
-            or self._puts
+            or self.puts
             or self._lasting
             or self.rights is not None
             or self.account is not None
@@ -316,30 +305,6 @@ class Work:
         self._settle(kept=True)
         return True
 
-    def get_or_wait(
-        self, queue: str, wanted: Selection | None, wake: Callable[[], None]
-    ) -> tuple[Arrival | None, Waiting | None]:
-        """Get in the unit by ids, or register the get as `waiter` does, so that it takes what it is given."""
-        opened = self._opened.get(queue)
-        if not (
-            opened is None
-            or opened.queue.depth
-            or opened.version != self.manager.version
-            or self.taken
-            or self._puts
-            or self.rights is not None
-            or self.account is not None
-            or self.protects
-        ):
-            waiting = Waiting(self, opened, wanted, wake, takes=True)
-            with self.manager.lock:
-                if not opened.queue.depth:
-                    opened.queue.counts.gets_failed += 1
-                    opened.queue.waiters.add(waiting)
-                    return None, waiting
-        found = self.get(queue, wanted)
-        return found, self.waiter(queue, wanted, wake, takes=True) if found is None else None
-
     def open(self, queue: str) -> Handle | None:
         """Returns a queue to get messages from; None where it is not there yet, but would be made by a put."""
         manager = self.manager
@@ -347,9 +312,9 @@ class Work:
         found = manager.find(queue) if self.examines else manager.sources.get(queue) or manager.source(queue)
         if found is None:
             return None
-        opened = self._opened.get(queue)
+        opened = self.opened.get(queue)
         if opened is None or opened.queue is not found:
-            opened = self._opened[queue] = Handle(found, self._changes)
+            opened = self.opened[queue] = Handle(found, self._changes)
         opened.version = version
         opened.policy = manager.policies["GET"].get(queue)
         return opened
@@ -381,8 +346,8 @@ class Work:
 
     def _detached(self) -> tuple[Moved, Moved]:
         """Returns what the unit has put and got, and begins another."""
-        unit = self._puts, self.taken
-        self._puts, self.taken, self.spare, self.copied, self._lasting = [], [], [], 0, False
+        unit = self.puts, self.taken
+        self.puts, self.taken, self.spare, self.copied, self._lasting = [], [], [], 0, False
         return unit
 
     def _settle(self, *, kept: bool) -> None:
@@ -393,7 +358,7 @@ class Work:
         replacement, self.replacement = self.replacement, None
         if replacement is not None:
             replacement.end(kept=kept)
-        for handle in self._opened.values():
+        for handle in self.opened.values():
             if handle.changed:
                 handle.commit() if kept else handle.back_out()
                 self.manager.release(handle.queue, handle)

@@ -12,6 +12,7 @@ from engine.errors import BrokerError, MessageException
 from engine.flow.dead_letters import BACKOUT_THRESHOLD_REACHED, put_away
 from engine.mq.topics.asking import asked
 from engine.mq.topics.commands import carry_out
+from engine.mq.waiting_gets import register
 
 if TYPE_CHECKING:
     from engine.flow.command_answers import Answered
@@ -58,7 +59,7 @@ class Listener:
         try:
             while (arrival := self._work.get(self._queue)) is not None:
                 self._take(arrival)
-            self._work.waiter(self._queue, None, self._woken)
+            register(self._work, self._queue, None, self._woken)
         except BrokerError:  # the queue manager has ended, or the queue is inhibited or gone
             with self._state:
                 self._registered = False

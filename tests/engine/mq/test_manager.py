@@ -12,6 +12,7 @@ from engine.errors import MessageException
 from engine.flow.dead_letters import put_away
 from engine.mq import QueueManager
 from engine.mq.unit import Work
+from engine.mq.waiting_gets import register
 from engine.work import Selection
 
 COA, COD, EXPIRATION = 0x100, 0x800, 0x200000
@@ -302,7 +303,7 @@ def test_a_message_for_who_waits_is_given_beside_the_queue() -> None:
     queues = manager(Q={})
     work, other, woken = queues.work(), queues.work(), list[bool]()
     assert work.get("Q") is None
-    waiting = work.waiter("Q", None, lambda: woken.append(True), takes=True)
+    waiting = register(work, "Q", None, lambda: woken.append(True), takes=True)
     put(other, "Q", b"first", b"second")
     assert ([True], [b"second"]) == (woken, bodies(queues, "Q"))
     arrival = waiting.taken(syncpoint=True)
@@ -313,7 +314,7 @@ def test_a_message_for_who_waits_is_given_beside_the_queue() -> None:
     assert [1, 0] == [one.descriptor.backout_count for one in queues.browse("Q")]
     queues.purge("Q")
     assert work.get("Q") is None
-    waiting = work.waiter("Q", None, lambda: woken.append(True), takes=True)
+    waiting = register(work, "Q", None, lambda: woken.append(True), takes=True)
     put(other, "Q", b"third")
     assert [] == bodies(queues, "Q")
     waiting.cancel()
@@ -329,7 +330,7 @@ def test_other_messages_go_by_the_queue(fields: dict[str, object]) -> None:
     queues = manager(Q={})
     work, woken = queues.work(), list[bool]()
     assert work.get("Q") is None
-    waiting = work.waiter("Q", None, lambda: woken.append(True), takes=True)
+    waiting = register(work, "Q", None, lambda: woken.append(True), takes=True)
     put(queues.work(), "Q", b"body", **fields)
     assert ([True], [b"body"]) == (woken, bodies(queues, "Q"))
     assert waiting.taken(syncpoint=True) is None

@@ -1,0 +1,149 @@
+"""Gets that wait: for one who sleeps until a message comes, and for one who cannot sleep and is called."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from engine.mq.waiters import Sleep, Waiter
+from engine.work import Arrival, Selection
+
+if TYPE_CHECKING:
+    from engine.mq.queue_handle import Handle
+    from engine.mq.queued_message import Stored
+    from engine.mq.unit import Work
+
+
+class Waiting(Waiter):
+    """The registration of a get that waits, for one who cannot sleep."""
+
+    __slots__ = ("_queue", "_work")
+
+    def __init__(
+        self, work: Work, opened: Handle, selection: Selection | None, notify: Callable[[], None], *, takes: bool
+    ) -> None:
+        super().__init__(selection, opened, notify, takes=takes)
+        self._work = work
+        self._queue = opened.queue
+
+    def cancel(self) -> None:
+        """Stop waiting; where a message has woken it that is still there, another who wants it is woken."""
+        queue = self._queue
+        with self._work.manager.lock:
+            given, self.given = self.given, None
+            if given is not None:
+                queue.put(given)
+            elif not queue.waiters.remove(self) and self.woken_by is not None:
+                queue.wake(self.woken_by)
+
+    def taken(self, *, syncpoint: bool | None) -> Arrival | None:
+        """Returns the message that it was given, which is part of its unit then; None: look for one."""
+        work = self._work
+        if work.account is not None:
+            self.cancel()  # its gets are counted on their way
+        given, self.given = self.given, None
+        if given is None:
+            return None
+        queue = self._queue
+        queue.counts.note_taken(given, self.selection, queue)
+        if given.descriptor.report or not syncpoint:
+            return work.got([(queue, given)], given, syncpoint=syncpoint)
+        work.taken.append((queue, given))  # it neither lasts nor expires, or its queue would have it
+        return tuple.__new__(Arrival, given[1:3])
+
+
+def register(
+    work: Work, queue: str, wanted: Selection | None, wake: Callable[[], None], *, takes: bool = False
+) -> Waiting:
+    """Register a get that found nothing; it is woken at once where a message came since.
+
+    One that `takes` may be given its message beside the queue, and has to ask for it, or to cancel.
+    """
+    opened = work.opened.get(queue)
+    if opened is None or opened.version != work.manager.version:
+        opened = work.open(queue)
+    assert opened is not None  # one that found nothing has opened it
+    waiting = Waiting(work, opened, wanted, wake, takes=takes)
+    with work.manager.lock:
+        is_late = opened.seen != opened.queue.arrivals
+        if is_late:
+            waiting.wake(None)
+        else:
+            opened.queue.waiters.add(waiting)
+    return waiting
+
+
+def get_or_wait(
+    work: Work, queue: str, wanted: Selection | None, wake: Callable[[], None]
+) -> tuple[Arrival | None, Waiting | None]:
+    """Get in the unit by ids, or register the get as `register` does, so that it takes what it is given."""
+    opened = work.opened.get(queue)
+    if not (
+        opened is None
+        or opened.queue.depth
+        or opened.version != work.manager.version
+        or work.taken
+        or work.puts
+        or work.rights is not None
+        or work.account is not None
+        or work.protects
+    ):
+        waiting = Waiting(work, opened, wanted, wake, takes=True)
+        with work.manager.lock:
+            if not opened.queue.depth:
+                opened.queue.counts.gets_failed += 1
+                opened.queue.waiters.add(waiting)
+                return None, waiting
+    found = work.get(queue, wanted)
+    return found, register(work, queue, wanted, wake, takes=True) if found is None else None
+
+
+def looked_further(
+    work: Work, queue: str, opened: Handle, selection: Selection | None, wait: float, stored: Stored | None
+) -> Stored | None:
+    """Returns what is found in the rest of the queue, or comes in time, and discards what was met past its time."""
+    try:
+        if stored is None and (wait or opened.unfinished):
+            stored = _awaited(work, queue, opened, selection, wait)
+    finally:
+        if opened.queue.expired:
+            work.manager.expiry.discard(opened.queue)
+    if stored is None and not opened.unfinished:
+        opened.queue.counts.note_nothing(selection)
+    return stored
+
+
+def _awaited(work: Work, queue: str, opened: Handle, selection: Selection | None, wait: float) -> Stored | None:
+    """Returns the message that comes in the time that is waited, or that the rest of the queue holds."""
+    manager, end = work.manager, None if wait < 0 else time.monotonic() + wait
+    while True:
+        if opened.version != manager.version:
+            opened = work.open(queue) or opened
+        sleep = Sleep()
+        waiter = Waiter(selection, opened, sleep.end)
+        with manager.lock:
+            stored = opened.queue.take(selection, opened)
+            work.unfinished = stored is None and opened.unfinished
+            left = None if end is None else end - time.monotonic()
+            if stored is not None or (work.unfinished and work.sliced):
+                return stored
+            if work.unfinished or opened.version != manager.version:
+                continue
+            if work.interrupted or (left is not None and left <= 0):
+                return None
+            work.sleep = sleep
+            opened.queue.waiters.add(waiter)
+        try:
+            sleep.wait(_bounded(left, selection))
+        finally:
+            with manager.lock:
+                opened.queue.waiters.remove(waiter)
+
+
+def _bounded(left: float | None, selection: Selection | None) -> float | None:
+    """Returns how long to sleep: not over the moment at which browsing begins anew."""
+    if selection is None or not selection.browse or selection.rewind < 0:
+        return left
+    rewind = max(selection.rewind, 0.001)
+    return rewind if left is None else min(left, rewind)
