@@ -92,22 +92,22 @@ def commits(queues: QueueManager, folder: Path) -> Iterator[Measured]:
     shared: list[float] = []
 
     def together(committers: int) -> float:
-        before = journal.syncs
+        before = journal.transactions.syncs
         found = put_together(queues, *(putter(queues, number) for number in range(committers)))
         if committers == _NINE:
-            shared.append(found * SECONDS / max(1, journal.syncs - before))
+            shared.append(found * SECONDS / max(1, journal.transactions.syncs - before))
         return found
 
     with lmdb.open(str(folder / "bare"), map_size=1 << 32) as environment:
         rates = in_turn({"bare": partial(bare, environment, _NINE), "nine": partial(together, _NINE)})
     yield figure(Row(f"units of work a sync, {_NINE} committers", _PER_SYNC * _NINE, at_least=True), shared)
     yield rates_beside(Row(f"{_NINE} committers, beside bare LMDB with {_NINE} messages a sync", 0.7), rates)
-    journal.watch = lambda step: time.sleep(_SLOW) if step == "written" else None
+    journal.transactions.watch = lambda step: time.sleep(_SLOW) if step == "written" else None
     try:
         row = Row(f"{_NINE} committers beside 1, a sync of 3 ms more", 6.95)
         yield rate_beside(row, *(partial(together, count) for count in (1, _NINE)))
     finally:
-        journal.watch = None
+        journal.transactions.watch = None
 
 
 def bare(environment: lmdb.Environment, unit: int) -> float:

@@ -68,7 +68,7 @@ class Lasting:
         self._budget = Budget()
         self._task = ExpiryTask(self._expire)
         self._told: dict[str, int] = {}  # why copies were given up, by queue
-        store.journal.failed = manager.fail
+        store.journal.transactions.failed = manager.fail
 
     def write(self, puts: Moved, taken: Moved, decided: tuple[bytes, ...] = (), spare: Spare = ()) -> None:
         """Make a unit of work last, and its messages available; one that cannot be kept is backed out.
@@ -164,7 +164,7 @@ class Lasting:
     def configure(self, settings: Mapping[str, Value]) -> None:
         """Act by the queue manager's attributes: how often a task lets messages expire, and how bodies are kept."""
         self._task.every(int(settings["EXPRYINT"]))
-        self.store.journal.codec = str(settings["COMPLOG"])
+        self.store.journal.transactions.codec = str(settings["COMPLOG"])
 
     def _expire(self) -> int:
         """Returns how many messages a run of the task removed; none where the queue manager cannot write any more."""

@@ -2,50 +2,22 @@
 
 from __future__ import annotations
 
-import errno
-import logging
-import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-import lmdb
-
-from engine.errors import BrokerError
-from engine.mq.packed_descriptor import MD_ERROR
-from engine.mq.refusals import Q_MGR_STOPPING, STORAGE_MEDIUM_FULL, UNEXPECTED_ERROR, refusal
+from engine.mq.refusals import Q_MGR_STOPPING, refusal
 from engine.mq.store.body_compression import NONE
 from engine.mq.store.environment import Environment
 from engine.mq.store.job import Job, Then, nothing_follows
-from engine.mq.store.records import damaged
-from engine.mq.store.writing import Counters, write
+from engine.mq.store.transactions import NOTHING_TRIED, Transactions
 from engine.mq.store_changes import Record
 
 _TOGETHER: Final = 1_000  # units in one transaction
-_GROWTH: Final = 1 << 20
-_RESERVE: Final = 8  # the part of a full store that only removals may use
-_LEAST_RESERVE: Final = 1 << 18
-_LEFT_ON_DISK: Final = 1 << 17  # bytes that only removals may use, as each needs some before it gives any
-_LOOKED_AT_DISK: Final = 1 << 16  # bytes that are written between two looks at what the disk has left
-_WARNED_AT: Final = 0.85  # of what messages may fill
-_CALM_AT: Final = 0.75  # below that the next warning may come
-_LOG: Final = logging.getLogger("penstock.store")
 _MOST_SKIPPED: Final = 63  # moments that are not given to others behind one that was given in vain
 _PATIENCE: Final = 0.002  # seconds that the writer waits for others at most
-_DAMAGED: Final = (
-    lmdb.CorruptedError,
-    lmdb.PageNotFoundError,
-    lmdb.CursorFullError,
-    lmdb.PageFullError,
-    lmdb.BadTxnError,
-)
-_FULL: Final = tuple(os.strerror(number) for number in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT))
-
-
-_NOTHING_TRIED: Final[tuple[int, list[Job]]] = (0, [])
 
 
 class Journal:
@@ -60,24 +32,15 @@ class Journal:
     """
 
     __slots__ = (
-        *("_before", "_counters", "_done", "_ended", "_environment", "_expected", "_gathers", "_is_short", "_jobs"),
-        *("_last", "_mutex", "_pending", "_reserve", "_skips", "_syncing", "_thread", "_tries", "_took", "_unseen"),
-        *("_vain", "_wake", "_warned", "_writer", "codec", "failed", "failure", "syncs", "watch"),
+        *("_before", "_done", "_ended", "_expected", "_gathers", "_jobs", "_last", "_mutex", "_pending", "_skips"),
+        *("_thread", "_took", "_vain", "_wake", "_writer", "transactions"),
     )
 
     def __init__(self, environment: Environment) -> None:
-        self.failure: BrokerError | None = None
-        self.codec = NONE  # that bodies are compressed by
-        self.syncs = 0
-        self.failed: Callable[[str], None] | None = None  # is told when nothing can be written any more
-        self.watch: Callable[[str], None] | None = None  # is told of each step, for tests that end there
-        self._environment = environment
-        self._counters = Counters()
-        self._reserve = max(environment.size // _RESERVE, min(_LEAST_RESERVE, environment.size // 2))
+        self.transactions = Transactions(environment)
         self._pending: deque[Job] = deque()
         self._done: deque[Job] = deque()  # whose owners are to be woken
         self._jobs: list[Job] = []  # that are being written
-        self._tries = _NOTHING_TRIED  # the last transaction, and whose units it has
         self._mutex = threading.Lock()  # of the next two, and of whom a release of a turn is for
         self._writer: Job | None = None  # whose owner has the right to write
         self._gathers = False  # the writer waits for others: the last of them writes instead
@@ -89,17 +52,14 @@ class Journal:
         self._before: set[int] = set()  # and in the one before it
         self._vain = 0  # how many moments are skipped since others were last waited for in vain
         self._skips = 0  # how many of them are left
-        self._syncing = False  # a transaction is on its way to the disk, while others may work
         self._took = 0.0  # seconds of the last transaction
-        self._is_short = True  # of room on the disk, or not looked at yet
-        self._unseen = 0  # bytes that were added since the last look
-        self._warned = False  # that the store is nearly full
 
     def commit(self, record: Record, then: Then = nothing_follows) -> None:
         """Returns when a unit of work is on the disk, and `then` has been told; one that cannot be kept is refused."""
-        if self._syncing or self.codec != NONE:  # else who writes makes the entries of all, which takes less time
+        transactions = self.transactions
+        if transactions.is_syncing or transactions.codec != NONE:  # else who writes makes all, which takes less time
             with suppress(Exception):  # who writes meets it again, and refuses the unit
-                record.made(self.codec)
+                record.made(transactions.codec)
         job = Job(record, then, awaited=True)
         try:
             self._pending.append(job)
@@ -156,8 +116,10 @@ class Journal:
             time.sleep(_PATIENCE)
         while self._pending or self._jobs:
             self._write_some()
-        has_failed = self.failure is not None
-        self.failure = self.failure or refusal(Q_MGR_STOPPING, "the queue manager has ended: open it again")
+        transactions = self.transactions
+        has_failed = transactions.failure is not None
+        if not has_failed:
+            transactions.failure = refusal(Q_MGR_STOPPING, "the queue manager has ended: open it again")
         self._pass_on(last)
         return not has_failed
 
@@ -248,7 +210,7 @@ class Journal:
         """Write the units that wait, and tell their owners; first those of a writer that was interrupted."""
         jobs, pending = self._jobs, self._pending
         if jobs:
-            self._write(self._unsettled())
+            self.transactions.write(self._unsettled())
         else:
             while pending and len(jobs) < _TOGETHER:
                 jobs.append(pending[0])
@@ -257,12 +219,13 @@ class Journal:
                 return
             self._before, self._last = self._last, {job.owner for job in jobs}
             begun = time.monotonic()
-            self._write(jobs)
+            self.transactions.write(jobs)
             self._took = time.monotonic() - begun
         for job in jobs:
             job.finish()
         self._done.extend(jobs)
-        self._jobs, self._tries = [], _NOTHING_TRIED  # in this order: the second is asked for where the first is there
+        self._jobs = []
+        self.transactions.tried = NOTHING_TRIED  # behind the jobs, as it is asked for where they are there
         self._wake_next()
 
     def _wake_next(self) -> None:
@@ -285,116 +248,5 @@ class Journal:
         """Returns the units, of those of a writer that was interrupted, that are neither written nor refused."""
         if self._first() is self._jobs[-1]:
             self._pending.popleft()
-        number, tried = self._tries
-        if self._environment.has_written(number):
-            for job in tried:
-                job.is_settled = True
+        self.transactions.settle()
         return [job for job in self._jobs if not job.is_settled]
-
-    def _write(self, jobs: list[Job]) -> None:
-        if not jobs or (self.failure is None and self._tried(jobs) is None):
-            return
-        for job in jobs:  # one of them cannot be kept: each alone, so that only that one is refused
-            job.error = self.failure or self._tried([job])
-            job.is_settled = True
-
-    def _tried(self, jobs: list[Job]) -> BrokerError | None:
-        """Write units in one transaction; returns the reason why they are not kept, whatever it is."""
-        try:
-            for job in jobs:
-                job.record.made(self.codec)
-            return self._refused(jobs)
-        except BrokerError as error:
-            return error
-        except (ValueError, TypeError, AttributeError) as error:
-            return refusal(MD_ERROR, f"a message cannot be kept as its descriptor is ({error})")
-        except Exception as error:  # as where a process may have no more memory: nobody would tell those who wait
-            _LOG.exception("units of work cannot be kept")
-            return refusal(UNEXPECTED_ERROR, f"a unit of work cannot be kept ({type(error).__name__}: {error})")
-
-    def _refused(self, jobs: list[Job]) -> BrokerError | None:
-        """Write units in one transaction; returns the reason why they are not kept where that is one of the known."""
-        grows = any(job.record.grows for job in jobs)
-        if grows and self._is_full(_size(jobs)):
-            return _full()
-        for _ in range(64):
-            try:
-                self._written(jobs)
-            except lmdb.BadValsizeError as error:
-                return refusal(MD_ERROR, f"the id of a branch cannot be kept ({error}): give it 1 to 511 bytes")
-            except (lmdb.MapFullError, lmdb.TxnFullError):
-                if grows:
-                    return _full()
-                self._environment.grow(_GROWTH)
-            except (lmdb.Error, OSError) as error:
-                return self._failed(error, _size(jobs))
-            else:
-                return None
-        return _full()
-
-    def _written(self, jobs: list[Job]) -> None:
-        transaction = self._environment.begin()
-        try:
-            write([job.record for job in jobs], transaction, self._environment, self._counters)
-            if self.watch is not None:
-                self.watch("written")
-            self._tries = transaction.id(), jobs
-            self._syncing = True
-            try:
-                transaction.commit()
-            finally:
-                self._syncing = False
-        except BaseException:
-            self._counters.forget()
-            transaction.abort()  # which does nothing once it is committed
-            raise
-        self.syncs += 1
-        if self.watch is not None:
-            self.watch("synced")
-
-    def _is_full(self, more: int) -> bool:
-        """Returns True where only the reserve is left; warns once when little more than that is."""
-        environment, most = self._environment, self._environment.size - self._reserve
-        extent = environment.extent() + more
-        self._unseen += more
-        if self._is_short or self._unseen > _LOOKED_AT_DISK:  # to look takes longer than to make an entry
-            self._is_short, self._unseen = environment.is_out_of_room(more + _LEFT_ON_DISK), 0
-        if extent <= _WARNED_AT * most and not self._is_short:
-            return False
-        used = environment.used() + more
-        if used > _WARNED_AT * most and not self._warned:
-            text = "the store in %s is %d %% full: get or purge messages, or give it a larger --max-size"
-            _LOG.warning(text, environment.path, 100 * used // most)
-        self._warned = used > (_CALM_AT if self._warned else _WARNED_AT) * most
-        if extent > most:
-            return used > most
-        return self._is_short and used + _LEFT_ON_DISK > environment.extent()  # the file has few free pages either
-
-    def _failed(self, error: Exception, size: int) -> BrokerError:
-        """Returns the error for a disk that is full, for a file that is damaged, or for a disk that failed, which ends
-        the queue manager.
-        """
-        text = str(error)
-        if isinstance(error, _DAMAGED):
-            return damaged(f"{self._environment.path} cannot be written ({text})")
-        if any(reason in text for reason in _FULL) or self._environment.is_out_of_room(size):
-            return _full(text)  # LMDB calls a write that was cut short an error of the disk
-        self.failure = refusal(
-            UNEXPECTED_ERROR,
-            f"the disk failed while the store in {self._environment.path} was written ({text}): the queue manager has"
-            " ended, and what was not committed is lost; check the disk, and start it again",
-        )
-        if self.failed is not None:
-            self.failed(self.failure.text)
-        return self.failure
-
-
-def _size(jobs: list[Job]) -> int:
-    """Returns about how many bytes units add, whose entries are made."""
-    return sum([job.record.made(NONE).size for job in jobs])
-
-
-def _full(why: str = "") -> BrokerError:
-    reason = f" ({why})" if why else ""
-    text = f"the store is full{reason}: get or purge messages, or give it a larger --max-size or more disk"
-    return refusal(STORAGE_MEDIUM_FULL, text)

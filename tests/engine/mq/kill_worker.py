@@ -305,7 +305,7 @@ def main(folder: str, log: str, step: str) -> None:
     def note(name: str) -> None:
         steps[0] = STEPS[name]
 
-    queues.store.store.journal.watch = note
+    queues.store.store.journal.transactions.watch = note
     first = int.from_bytes(os.urandom(5)) << 20
 
     def say(line: str) -> None:

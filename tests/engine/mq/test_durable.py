@@ -18,6 +18,7 @@ from engine.mq import QueueManager
 from engine.mq.store.environment import write_format
 from engine.mq.store.job import Job
 from engine.mq.store.journal import Journal
+from engine.mq.store.transactions import Transactions
 from engine.mq.unit import Work
 from engine.work import Selection
 
@@ -284,7 +285,7 @@ def test_a_failed_sync_ends_the_queue_manager(folder: Path, monkeypatch: pytest.
     def fail(*_: object) -> None:
         raise lmdb.Error("mdb_txn_commit: Input/output error")
 
-    monkeypatch.setattr(Journal, "_written", fail)
+    monkeypatch.setattr(Transactions, "_written", fail)
     with pytest.raises(MessageException, match="disk failed"):
         work.commit()
     for again in (lambda: work.get("Q"), lambda: queues.work().put("Q", LASTING, b"")):
@@ -324,12 +325,12 @@ def test_many_commit_together(folder: Path) -> None:
             work.commit_then(told.append) if number % 2 else work.commit()
 
     assert queues.store is not None
-    before = queues.store.store.journal.syncs
+    before = queues.store.store.journal.transactions.syncs
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(run, range(8)))
     queues.store.store.journal.close()
     assert [None] * 80 == told
-    assert queues.store.store.journal.syncs - before < 160
+    assert queues.store.store.journal.transactions.syncs - before < 160
     crash(queues)
     with QueueManager.open(folder) as again:
         assert sorted(b"%d.%d" % (number, turn) for number in range(8) for turn in range(20)) == sorted(bodies(again))

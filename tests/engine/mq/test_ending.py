@@ -59,7 +59,7 @@ def test_a_unit_that_is_backed_out_while_its_queue_manager_ends(tmp_path: Path) 
         while work.get("Q") is not None:
             pass
         assert queues.store is not None
-        queues.store.store.journal.watch = lambda _: time.sleep(0.2)
+        queues.store.store.journal.transactions.watch = lambda _: time.sleep(0.2)
         work.back_out_then(lambda _: None)
     with QueueManager.open(tmp_path / "QM") as queues:
         assert {0, 1} == {found.descriptor.persistence for found in queues.browse("Q")}

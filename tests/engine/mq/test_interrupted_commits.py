@@ -13,6 +13,7 @@ import pytest
 
 from engine.mq import QueueManager
 from engine.mq.store import journal as journals
+from engine.mq.store import transactions
 from engine.mq.store.checking import check
 from engine.mq.store.journal import Journal
 from engine.mq.store_changes import Record
@@ -28,7 +29,7 @@ class Interrupts:
         self._last: dict[FrameType, int] = {}
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if frame.f_code.co_filename != journals.__file__:
+        if frame.f_code.co_filename not in {journals.__file__, transactions.__file__}:
             return None
         frame.f_trace_opcodes = True
         if event == "opcode":

@@ -120,8 +120,9 @@ def test_who_is_interrupted_while_it_writes_leaves_nothing_undone(
             interrupt("told")
 
         jobs = [Job(Record(decided=(b"%d" % n,)), partial(tell, n), awaited=True) for n in range(3)]
-        monkeypatch.setattr(journal, "_environment", Watched(journal._environment, interrupt))
-        journal.watch = interrupt
+        transactions = journal.transactions
+        monkeypatch.setattr(transactions, "_environment", Watched(transactions._environment, interrupt))
+        journal.transactions.watch = interrupt
         work = queues.work()
         work.put("Q", Descriptor(persistence=PERSISTENT), b"mine")
         journal._pending.extend(jobs)
@@ -196,7 +197,7 @@ def test_a_unit_that_fails_as_nobody_foresaw_is_refused_alone(
     with QueueManager.open(tmp_path / "QM") as queues:
         assert queues.store is not None
         journal, told, last = queues.store.store.journal, list[object](), threading.Event()
-        journal.codec = codec
+        journal.transactions.codec = codec
         with monkeypatch.context() as patches:
             patches.setattr(journal, "_thread", threading.current_thread())  # that which writes has not come yet
             journal.submit(Record(Costly([1, 2])), told.append)
