@@ -7,9 +7,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from engine.descriptor import NO_ID, PERSISTENT, UTF_8, Descriptor
+from engine.descriptor import PERSISTENT, Descriptor
 from engine.errors import BrokerError, MessageException
-from engine.flow.dead_letters import FORMAT, header
 from engine.message.topics import LOCAL, REMOTE, TopicAddress, read_address
 from engine.mq import stream_rules
 from engine.mq.admission import Target, limited
@@ -24,10 +23,11 @@ from engine.mq.refusals import (
 )
 from engine.mq.security.authorities import PERSIST, PUB
 from engine.mq.security.authorities import SUB as SUBSCRIBE
-from engine.mq.topics.copies import Copy, Moved, Publication, admitted, formed, published, wanted
+from engine.mq.topics.copies import Copy, Moved, Publication, admitted, published, wanted
 from engine.mq.topics.forwarding import TRANSMIT, Forwarded, of_publication, packed
 from engine.mq.topics.listening import QUEUES, Listeners
 from engine.mq.topics.objects import SUB
+from engine.mq.topics.refused_copies import settle
 from engine.mq.topics.retained import (
     RETAINED,
     Replacement,
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
     Without = Callable[[Subscription], bool] | None
 
-PUBLICATION_FAILURE: Final = 2502
 RETAINED_NOT_DELIVERED: Final = 2526
 _MOST_ROUTES: Final = 10_000
 _SYSTEM: Final = "$"  # begins the topics of the system
@@ -267,7 +266,7 @@ class Topics:
         moved, failed = admitted(self._manager, copies, publication, number) if copies else ([], [])
         try:
             if failed:
-                self._settle(failed, publication, route.settings, moved, work)
+                settle(failed, publication, route.settings, moved, work)
             if retains:
                 self._retain(publication, work, remote=scope == REMOTE)
             if route.onward is not None and not scope:
@@ -291,43 +290,6 @@ class Topics:
     def _sent_on(self, onward: Target, message: tuple[Descriptor, bytes]) -> tuple[Queue, Stored]:
         """Returns a message for other queue managers, admitted to the queue where they wait to be sent."""
         return onward.queue, self._manager.admission.admit(onward, *message, ("", ""))
-
-    def _settle(
-        self,
-        failed: list[tuple[Copy, MessageException]],
-        publication: Publication,
-        settings: TopicSettings,
-        moved: Moved,
-        work: Work,
-    ) -> None:
-        """Send what queues refused to the dead-letter queue, or refuse the publication, as the topic has it."""
-        mode = settings.delivery[publication.descriptor.persistence]
-        for copy, error in failed:
-            if settings.dead_letters and self._is_put_away(copy, error, publication, moved, work):
-                continue
-            if mode == "ALL" or (mode == "ALLDUR" and copy.subscription.durable):
-                queue = copy.subscription.queue
-                text = f"a publication on {publication.topic} cannot be delivered to {queue} ({error.text}), and"
-                problem = f"{text} {mode} of its TOPIC asks for that: let the queue take it, or ALTER the TOPIC"
-                raise refusal(PUBLICATION_FAILURE, problem, publication.topic) from error
-
-    def _is_put_away(
-        self, copy: Copy, error: MessageException, publication: Publication, moved: Moved, work: Work
-    ) -> bool:
-        """Returns True where the dead-letter queue takes a copy that its own queue does not."""
-        manager = self._manager
-        name = manager.dead_letter_queue
-        if name in {"", copy.subscription.queue}:
-            return False
-        try:
-            descriptor, body = formed(manager, copy, publication)
-            above = header(copy.subscription.queue, descriptor, work, error.reason, UTF_8)
-            letter = descriptor._replace(format=FORMAT, coded_char_set_id=UTF_8, msg_id=NO_ID, correl_id=copy.correl_id)
-            target = manager.target(name)
-            moved.append((target.queue, manager.admission.admit(target, letter, above + body, ("", ""))))
-        except MessageException:
-            return False
-        return True
 
     def send_retained(self, subscription: Subscription, *, asked: bool = False) -> int:
         """Send a subscription what is retained on the topics that it fits, and return how many publications that is.
@@ -364,7 +326,7 @@ class Topics:
         copies = wanted([self._copy(subscription, topic)], publication)
         moved, failed = admitted(manager, copies, publication, manager.admission.numbers.next(2))
         try:
-            self._settle(failed, publication, self.objects.settings(topic), moved, work)
+            settle(failed, publication, self.objects.settings(topic), moved, work)
         except MessageException:
             manager.admission.undo(moved, [])
             raise
