@@ -20,6 +20,7 @@ from engine.mq.requests import Requests
 from engine.mq.security.user_view import Guarded
 from engine.mq.server_operations import Facts
 from engine.mq.session import Session
+from engine.mq.session_gets import look_again, time_over
 from engine.mq.socket_poll import ENDED, READS, WRITES, poll
 
 if TYPE_CHECKING:
@@ -94,14 +95,14 @@ class Server:
         if threading.get_ident() == self._thread:
             self._woken_gets.append((session, wanted))
         else:
-            self.post(lambda: session.look_again(wanted))
+            self.post(lambda: look_again(session, wanted))
 
     def serve_woken(self) -> None:
         """Gives those whom this thread has woken what they wait for."""
         woken = self._woken_gets
         while woken:
             session, wanted = woken.popleft()
-            session.look_again(wanted)
+            look_again(session, wanted)
 
     def look_on(self, session: Session, wanted: Get) -> None:
         """Has a session look on when all others had their turn."""
@@ -342,7 +343,7 @@ class Server:
                 continue  # an earlier moment has come between
             session.looked_at = math.inf
             if session.deadline <= now:
-                session.time_over()
+                time_over(session)
             elif session.get is not None and session.deadline < math.inf:
                 self._look_at(session, session.deadline)
 
@@ -375,4 +376,4 @@ class Server:
 
 def _looking(session: Session, wanted: Get) -> Iterator[bool]:
     yield True
-    session.look_again(wanted)
+    look_again(session, wanted)
