@@ -309,7 +309,7 @@ def subscribe(
 
     Example: penstock subscribe prices/# --json --count 2 --wait 10 --queue-manager qm
     """
-    attributes: dict[str, Any] = {"TOPICSTR": topic, "SELECTOR": selector, "SUBPOINT": point}
+    attributes: dict[str, Any] = {"TOPICSTR": topic, "SELECTOR": selector, "SUBPOINT": point, "SUBTYPE": "API"}
     attributes |= {"DEST": queue} if queue else {"DESTCLAS": "MANAGED"}
     if durable:
         if count is not None or wait is not None:

@@ -55,11 +55,12 @@ _TYPES: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, ...]]]]] = {  # wh
     "CONN": ("CONN or HANDLE", {**dict.fromkeys(("CONN", "*", "ALL"), ("CONN",)), "HANDLE": ("HANDLE",)}),
     _TOPICS: ("TOPIC, SUB or PUB", {"TOPIC": (_TOPICS,), "SUB": ("SUBSCRIBERS",), "PUB": ("PUBLISHERS",)}),
 }
-_CHOICES: Final = {  # what DISPLAY SBSTATUS and PUBSUB choose by
-    ("SBSTATUS", "DURABLE"): ("ALL", "NO", "YES"),
-    ("SBSTATUS", "SUBTYPE"): ("ADMIN", "ALL", "API", "PROXY", "USER"),
+_CHOICES: Final = {  # what DISPLAY SUB, SBSTATUS and PUBSUB choose by
+    **{(what, "DURABLE"): ("ALL", "NO", "YES") for what in ("SUB", "SBSTATUS")},
+    **{(what, "SUBTYPE"): ("ADMIN", "ALL", "API", "PROXY", "USER") for what in ("SUB", "SBSTATUS")},
     ("PUBSUB", "TYPE"): ("ALL", "CHILD", "LOCAL", "PARENT"),
 }
+_OF_USERS: Final = ("ADMIN", "API")  # what USER stands for
 
 
 @dataclass(slots=True)
@@ -70,7 +71,12 @@ class _Wanted:
     every: bool = False
     names: list[str] = field(default_factory=list)
     where: tuple[str, str, str] | None = None
-    only: dict[str, str] = field(default_factory=dict)  # attributes, and what they have
+    only: dict[str, tuple[str, ...]] = field(default_factory=dict)  # attributes, and what they may have
+
+    def takes(self, kind: str, one: Mapping[str, Value]) -> bool:
+        """Returns True for an object that is asked for."""
+        chosen = all(one.get(name) in values for name, values in self.only.items())
+        return chosen and (self.where is None or _meets(kind, one, self.where))
 
 
 def display(objects: Objects, what: str, subject: Parameter, rest: Sequence[Parameter]) -> list[Shown]:
@@ -92,7 +98,7 @@ def display(objects: Objects, what: str, subject: Parameter, rest: Sequence[Para
         found += [
             _shown(KINDS.get(kind) or STATUS.get(what) or KINDS[what], one, wanted, what)
             for one in _rows(objects, kind, pattern)
-            if (wanted.where is None or _meets(kind, one, wanted.where)) and wanted.only.items() <= one.items()
+            if wanted.takes(kind, one)
         ]
     found.sort(key=lambda shown: str(shown[0][1]))
     if not found and wanted.kinds == ("HANDLE",):
@@ -145,7 +151,7 @@ def _choose(wanted: _Wanted, parameter: Parameter, choices: tuple[str, ...]) -> 
     if parameter.text not in choices:
         raise WrongCommandError(f"{parameter.word} takes {', '.join(choices)}, not {parameter.text:.40}")
     if parameter.text != "ALL":
-        wanted.only[parameter.word] = parameter.text
+        wanted.only[parameter.word] = _OF_USERS if parameter.text == "USER" else (parameter.text,)
 
 
 def _known(kinds: tuple[str, ...], word: str) -> str:

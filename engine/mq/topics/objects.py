@@ -23,7 +23,10 @@ from engine.mq.refusals import (
 from engine.mq.topics.identities import ATTRIBUTE as IDENTITY
 from engine.mq.topics.settings import ROOT, TopicObjects, joined
 from engine.mq.topics.subscription import (
+    ADMIN,
+    API,
     SELECTION_NOT_AVAILABLE,
+    SUBTYPE,
     Compile,
     Subscription,
     condition,
@@ -88,23 +91,25 @@ class Objects:
             self._redefine(kind, name, attributes)
             return
         given = dict(attributes)
-        durable = str(given.pop("DURABLE", "YES")) == "YES"  # which commands do not say: theirs last
+        beside: dict[str, Value] = {"DURABLE": "YES", SUBTYPE: ADMIN}  # which commands do not say: theirs last
+        beside |= {word: str(given.pop(word)) for word in (*beside,) if word in given}
         values = defaults(kind) | checked(kind, given) | moments("CR", "ALT")
         if kind == TOPIC:
             self._define_topic(checked_name(name), values)
         else:
-            self._subscribe(name, values | {"DURABLE": "YES" if durable else "NO"})
+            self._subscribe(name, values | beside)
         self.version += 1
 
     def _redefine(self, kind: str, name: str, attributes: Mapping[str, object]) -> None:
         """Give an object the attributes of a definition, and of those that it does not name the defaults."""
         given = dict(attributes)
+        kept = self.values(kind, name).get(SUBTYPE, "") if given.pop(SUBTYPE, ADMIN) == API else ADMIN
         durable = given.pop("DURABLE", None)
         if durable is not None and durable != self.values(kind, name).get("DURABLE"):
             text = f"whether subscription {name} is durable cannot be changed: delete it, and define it again"
             raise refusal(DURABILITY_NOT_ALTERABLE, text, name)
         settable = {word: value for word, value in defaults(kind).items() if word not in _KEPT[kind]}
-        self.alter(kind, name, settable | checked(kind, given))
+        self._alter(kind, name, settable | checked(kind, given), str(kept))
 
     def _define_topic(self, name: str, values: dict[str, Value]) -> None:
         topic = checked_topic(str(values["TOPICSTR"]))
@@ -119,7 +124,7 @@ class Objects:
             problem = f"a subscription's name has 1 to {_LONGEST_NAME} bytes, not {len(name.encode())}"
             raise refusal(2440, problem, name)
         values["SELTYPE"] = condition(str(values["SELECTOR"]), self.compile_content)[1]
-        values |= {"SUBID": subscription_id(name).hex().upper(), "SUBTYPE": "ADMIN", "TOPICSTR": self.topic_of(values)}
+        values |= {"SUBID": subscription_id(name).hex().upper(), "TOPICSTR": self.topic_of(values)}
         made = subscription_of(name, str(values["TOPICSTR"]), values, self.compile_content)
         settings = self.settings(made.topic)
         if not settings.subscribes:
@@ -212,8 +217,13 @@ class Objects:
             del self._characters[gone.point][gone]
 
     def alter(self, kind: str, name: str, attributes: Mapping[str, object]) -> None:
-        """Give an object other attributes; those that are not named stay, and the topic string always does."""
-        given = checked(kind, attributes)
+        """Give an object other attributes; those that are not named stay, and the topic string always does.
+
+        A subscription that a program made is one of the administrator's from then on, as MQ has it.
+        """
+        self._alter(kind, name, checked(kind, attributes), ADMIN)
+
+    def _alter(self, kind: str, name: str, given: dict[str, Value], subtype: str) -> None:
         before = self.values(kind, name)
         if given.get("TOPICOBJ") and self.topic_of(given) == before["TOPICSTR"]:
             given = {**given, "TOPICSTR": before["TOPICSTR"]}
@@ -229,7 +239,7 @@ class Objects:
             self._keep(TOPIC, name, values)
             self.topics.put(name, values)
         else:
-            values["SELTYPE"] = condition(str(values["SELECTOR"]), self.compile_content)[1]
+            values |= {"SELTYPE": condition(str(values["SELECTOR"]), self.compile_content)[1], SUBTYPE: subtype}
             made = subscription_of(name, str(values["TOPICSTR"]), values, self.compile_content)
             self.check(made.queue)
             if made.durable:

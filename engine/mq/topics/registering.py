@@ -40,6 +40,7 @@ from engine.mq.topics.identities import (
     joined,
     left,
 )
+from engine.mq.topics.subscription import API, SUBTYPE
 
 if TYPE_CHECKING:
     from engine.mq.manager import QueueManager
@@ -205,7 +206,7 @@ def _define(manager: QueueManager, name: str, attributes: dict[str, object], tex
     there = name in manager.topics.objects.subscriptions
     try:
         if attributes:
-            manager.define("SUB", name, {**attributes, "NEWONLY": new_only}, replace=True)
+            manager.define("SUB", name, {**attributes, "NEWONLY": new_only, SUBTYPE: API}, replace=True)
         objects = manager.topics.objects
         if objects.subscriptions[name].values.get(ATTRIBUTE, "") != text:
             objects.identify(name, text)

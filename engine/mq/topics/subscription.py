@@ -25,6 +25,9 @@ Identity: TypeAlias = tuple[str, bytes, str]  # of a message: its user, accounti
 CORREL_ID_ERROR: Final = 2207
 ATTRIBUTE_VALUE: Final = 4005
 SELECTION_NOT_AVAILABLE: Final = 2551
+SUBTYPE: Final = "SUBTYPE"  # who made a subscription:
+ADMIN: Final = "ADMIN"  # a command of MQSC made it, or changed it
+API: Final = "API"  # a program did
 STANDARD: Final = "STANDARD"
 EXTENDED: Final = "EXTENDED"
 

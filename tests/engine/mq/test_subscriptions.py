@@ -149,3 +149,33 @@ def test_rights_of_who_registers(record: str, user: str, expected: str) -> None:
     if record:
         assert not queues.mqsc(f"SET AUTHREC {record}")[0].failed
     assert expected == ask(queues, REG, user=user)
+
+
+KINDS = (
+    ("", ["cli", "mine", "own", "read"]),
+    ("SUBTYPE(ALL)", ["cli", "mine", "own", "read"]),
+    ("SUBTYPE(USER)", ["cli", "mine", "own", "read"]),
+    ("SUBTYPE(ADMIN)", ["own", "read"]),
+    ("SUBTYPE(API)", ["cli", "mine"]),
+    ("SUBTYPE(PROXY)", []),
+    ("WHERE(SUBTYPE EQ API)", ["cli", "mine"]),
+    ("WHERE(SUBTYPE NE API) DURABLE(YES)", ["own", "read"]),
+    ("DURABLE(NO)", []),
+)
+
+
+@pytest.mark.parametrize("what", ["SUB", "SBSTATUS"])
+@pytest.mark.parametrize(("chosen", "expected"), KINDS)
+def test_kinds(what: str, chosen: str, expected: list[str]) -> None:
+    """Subscriptions of programs are of type API, those of MQSC, and those that it changes, of type ADMIN."""
+    queues = listening()
+    queues.mqsc("DEFINE SUB('own') TOPICSTR('t') DEST(Q)")
+    for name in ("cli", "read"):
+        queues.define("SUB", name, {"TOPICSTR": "t", "DEST": "Q", "SUBTYPE": "API"})
+    queues.mqsc("ALTER SUB('read') PUBPRTY(3)")
+    for name in ("cli", "own"):
+        queues.define("SUB", name, {"TOPICSTR": "t", "DEST": "OTHER", "SUBTYPE": "API"}, replace=True)
+    for data in "ab":
+        assert OK == ask(queues, f"{REG}<SubName>mine</SubName><SubUserData>{data}</SubUserData>")
+    (answer,) = queues.mqsc(f"DISPLAY {what}(*) {chosen}")
+    assert expected == [dict(shown)["SUB"] for shown in answer.objects]
