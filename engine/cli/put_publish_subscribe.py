@@ -321,7 +321,7 @@ def subscribe(
         raise ConfigurationException("--queue goes with --durable NAME: give both, or none to print publications")
     name = f"penstock subscribe {os.getpid()} {os.urandom(8).hex()}"
     with reached(queue_manager, user) as manager:
-        manager.define("SUB", name, attributes | {"PSPROP": "MSGPROP", "DURABLE": "NO"})
+        manager.define("SUB", name, attributes | {"PROPCTL": "ALL", "DURABLE": "NO"})
         try:
             _print(manager, str(manager.display("SUB", name)[0]["DEST"]), count, wait, as_json=as_json)
         finally:

@@ -59,7 +59,6 @@ _OF_CLUSTERS: Final = (
 _OF_PROGRAMS: Final = (
     _choice("DEFPRESP", "SYNC ASYNC", fixed=_NOT_HERE),
     _choice("DEFREADA", "NO YES DISABLED", fixed=_NOT_HERE),
-    _choice("PROPCTL", "COMPAT ALL FORCE NONE V6COMPAT", fixed=_NOT_HERE),
 )
 # What these say matters in MQ when the queue manager has PERFMEV(ENABLED), or the queue TRIGGER; both are refused here.
 _OF_EVENTS_AND_TRIGGERS: Final = (
@@ -99,6 +98,7 @@ _LOCAL: Final = (
     _choice("CLWLUSEQ", "QMGR LOCAL ANY"),
     Attribute("CLCHNAME", "text", "", fixed=_NO_CLUSTERS),
     *(*_OF_CLUSTERS, *_OF_PROGRAMS, *_OF_EVENTS_AND_TRIGGERS),
+    _choice("PROPCTL", "COMPAT ALL FORCE"),  # of what subscriptions send; other properties stay with messages
     _name_of("STREAMQ"),
     _choice("STRMQOS", "BESTEF MUSTDUP"),
     *_NO_LIMIT,
@@ -112,6 +112,7 @@ _ALIAS: Final = (
     _choice("TARGTYPE", "QUEUE TOPIC"),
     _choice("SCOPE", "QMGR CELL", fixed=_NOT_HERE),
     *(*_OF_CLUSTERS, *_OF_PROGRAMS),
+    _choice("PROPCTL", "COMPAT ALL FORCE", fixed=_NOT_HERE),
     *_NO_LIMIT,
     *_DATES,
 )
@@ -167,7 +168,7 @@ _SUBSCRIPTION: Final = (
     Attribute("DESTCORL", "text", "", high=48),
     Attribute("SELECTOR", "text", "", high=10_240),
     _choice("WSCHEMA", "TOPIC CHAR"),
-    _choice("PSPROP", "NONE MSGPROP RFH2"),
+    _choice("PSPROP", "MSGPROP NONE RFH2"),
     _choice("PUBPRTY", " ".join(("ASPUB", "ASQDEF", *map(str, range(10))))),
     _choice("PUBPSIST", "ASPUB ASQDEF YES NO"),
     *(Attribute(name, "text", "", high=length) for name, length in (("PUBACCT", 64), ("PUBAPPID", 32))),

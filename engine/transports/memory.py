@@ -45,5 +45,5 @@ def subscribe(queues: Subscribable, nodes: Iterable[object], subscribers: Mappin
     wanted = subscribers or dict.fromkeys([PUBLICATIONS] if points else [], "#")
     for queue, topic in wanted.items():
         for point in sorted(points | {""}):
-            attributes = {"TOPICSTR": topic, "DEST": queue, "SUBPOINT": point}
+            attributes = {"TOPICSTR": topic, "DEST": queue, "SUBPOINT": point, "PSPROP": "NONE"}
             queues.define("SUB", f"{queue} {point}".rstrip(), attributes)

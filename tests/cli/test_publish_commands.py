@@ -34,7 +34,7 @@ def test_durable(folder, capsysbinary, is_served):
         assert (0, b"", b"") == penstock(capsysbinary, "publish", "n/x", "--text", "one", *red)
         assert (0, b"", b"") == penstock(capsysbinary, "publish", "n/x", "--text", "two")
         (message,) = lines(penstock(capsysbinary, "get", "A", "--all", "--json").out.decode())
-        assert ("one", 7, 1, {"colour": "red"}, owner_name()) == tuple(
+        assert ("one", 7, 1, {"mqps.Top": "n/x", "colour": "red"}, owner_name()) == tuple(
             message[name] for name in ("body", "priority", "persistence", "properties", "user_identifier")
         )
         ended = command(folder, "mqsc", "-", stdin="DELETE SUB(mine)")

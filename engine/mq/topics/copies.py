@@ -19,7 +19,7 @@ from engine.mq.admission import (
     limited,
 )
 from engine.mq.packed_descriptor import pack, with_whole_ids
-from engine.mq.properties import folder_texts, folders_of, opened, properties_of, with_folders
+from engine.mq.properties import RFH2, folder_texts, folders_of, opened, properties_of, with_folders
 from engine.mq.property_types import Property
 from engine.mq.queued_message import Stored
 from engine.mq.refusals import MSG_TOO_BIG_FOR_Q_MGR, PUT_INHIBITED, full, refusal, too_long
@@ -41,6 +41,15 @@ _IDENTITY: Final = slice(14, 17)  # of a descriptor: the user, accounting token 
 _NOBODY: Final = ("", NO_TOKEN, "")
 _LEFT_TO_THE_TOPIC: Final = (0, 1)
 _OF_COMMANDS: Final = frozenset({"psc", "pscr", "mqps"})
+_OF_PROGRAMS: Final = frozenset(
+    {"usr", "mcd", "jms", "mqext"}
+)  # folders that PROPCTL(COMPAT) gives all properties with
+PROPERTY_CONTROL: Final = "PROPCTL"
+NONE: Final = "NONE"
+PROPERTIES: Final = "MSGPROP"
+COMPATIBLE: Final = (
+    "COMPAT"  # MSGPROP to a queue whose PROPCTL is this: the topic is told beside other properties alone
+)
 _TOLD: Final = {"mqps.Pti": "psc.PubTime", "mqps.Seq": "psc.SeqNum"}  # by the publisher, as commands name it
 _AS_PROPERTY: Final = {said: name for name, said in _TOLD.items()} | {name: name for name in _TOLD}
 
@@ -50,7 +59,7 @@ class Copy:
 
     __slots__ = (
         *("correl_id", "default_priority", "hears", "identity", "last", "longest", "longest_expiry", "persistence"),
-        *("plain", "policy"),
+        *("compatible", "plain", "policy"),
         *("priority", "queue", "rank", "refused", "sent", "shape", "subscription"),
     )
 
@@ -83,10 +92,20 @@ class Copy:
         self.persistence = {"YES": 1, "NO": 0, "ASQDEF": as_queue}.get(said)
         if not subscription.durable and subscription.values["DESTCLAS"] == "MANAGED":
             self.persistence = 0  # its queue ends with it, and is not in the store
-        own = str(subscription.values["USERDATA"]) if subscription.form != "NONE" else ""
+        form = _form(subscription, target)
+        own = str(subscription.values["USERDATA"]) if form != NONE else ""
         self.identity = identity  # the subscriber's, as MQ has it
-        self.plain = policy is None and subscription.form == "NONE"  # its message is the publication's, as it is
-        self.shape: Shape = ("" if policy is None else policy.name, subscription.form, own, identity)
+        self.plain = policy is None and form == NONE  # its message is the publication's, as it is
+        self.compatible = policy is None and form == COMPATIBLE  # the same, where that has no properties
+        self.shape: Shape = ("" if policy is None else policy.name, form, own, identity)
+
+
+def _form(subscription: Subscription, target: Target | None) -> str:
+    """Returns the form of a subscription's messages; what its queue gives of properties decides with it."""
+    form = subscription.form
+    if form != PROPERTIES or target is None:
+        return form
+    return COMPATIBLE if target.queue.definition.values.get(PROPERTY_CONTROL, COMPATIBLE) == COMPATIBLE else form
 
 
 class Publication(NamedTuple):
@@ -102,17 +121,21 @@ class Publication(NamedTuple):
 
     def shaped(self, form: str, user_data: str) -> tuple[Descriptor, bytes]:
         """Returns descriptor and body in the form that a subscription asks for."""
-        if form == "NONE":
+        if form == NONE:
             return self.descriptor, self.body
+        folders = folders_of(self.descriptor, self.body)
+        kept = [text for name, text in folders if name not in _OF_COMMANDS]
         leaves, descriptor, body = opened(self.descriptor, self.body)
+        if form == COMPATIBLE and not any(name in _OF_PROGRAMS for name, _ in folders):
+            if len(kept) == len(folders):
+                return self.descriptor, self.body
+            return with_folders(kept, descriptor, body) if kept else (descriptor, body)
         if form == "RFH2":  # of queued publish/subscribe, where a reply to the publisher is the queue manager's
             descriptor = descriptor._replace(
                 msg_type=DATAGRAM, reply_to_q="", reply_to_q_mgr=self.descriptor.put_appl_name
             )
         told = {_AS_PROPERTY[name]: value for name, value in leaves if name in _AS_PROPERTY}
-        folders = folder_texts(self._said(form, user_data, told))
-        kept = (text for name, text in folders_of(self.descriptor, self.body) if name not in _OF_COMMANDS)
-        return with_folders([*folders, *kept], descriptor, body)
+        return with_folders([*folder_texts(self._said(form, user_data, told)), *kept], descriptor, body)
 
     def _said(self, form: str, user_data: str, told: Mapping[str, Property]) -> dict[str, Property]:
         if form == "RFH2":
@@ -212,7 +235,7 @@ def admitted(
             number += 1
             queue = copy.queue
             if copy.shape is not shape:  # those of a shape stand together, so that this is seldom so behind the first
-                if copy.plain:
+                if copy.plain or (copy.compatible and publication.descriptor.format != RFH2):
                     own, body = publication.descriptor, publication.body
                 else:
                     shaped = sealed.get(copy.shape) or publication.shaped(*copy.shape[1:3])

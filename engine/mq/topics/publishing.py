@@ -12,7 +12,8 @@ from engine.errors import BrokerError, MessageException
 from engine.message.topics import LOCAL, REMOTE, TopicAddress, read_address
 from engine.mq import stream_rules
 from engine.mq.admission import Target, limited
-from engine.mq.definitions import QueueDefinition
+from engine.mq.attributes import checked, defaults
+from engine.mq.definitions import QueueDefinition, queue_of
 from engine.mq.directory import check_gate
 from engine.mq.queue import Queue
 from engine.mq.refusals import (
@@ -23,7 +24,7 @@ from engine.mq.refusals import (
 )
 from engine.mq.security.authorities import PERSIST, PUB
 from engine.mq.security.authorities import SUB as SUBSCRIBE
-from engine.mq.topics.copies import Copy, Moved, Publication, admitted, published, wanted
+from engine.mq.topics.copies import COMPATIBLE, PROPERTY_CONTROL, Copy, Moved, Publication, admitted, published, wanted
 from engine.mq.topics.forwarding import TRANSMIT, Forwarded, of_publication, packed
 from engine.mq.topics.listening import QUEUES, Listeners
 from engine.mq.topics.objects import SUB
@@ -43,6 +44,7 @@ from engine.mq.topics.subscription import identity_of, subscription_id
 from engine.work import QueueAttributes
 
 if TYPE_CHECKING:
+    from engine.mq.attribute_values import Value
     from engine.mq.directory import Directory
     from engine.mq.manager import QueueManager
     from engine.mq.queued_message import Stored
@@ -91,12 +93,12 @@ class Topics:
     def define(self, kind: str, name: str, attributes: Mapping[str, object], *, replace: bool) -> None:
         """Define a topic or a subscription; a new subscription is sent what is retained on the topics it fits."""
         given, managed = dict(attributes), ""
-        new_only = given.pop("NEWONLY", False) is True
+        new_only, control = given.pop("NEWONLY", False) is True, str(given.pop(PROPERTY_CONTROL, COMPATIBLE))
         there = kind != SUB or name in self.objects.subscriptions
         if not there and str(given.get("DESTCLAS", "")).upper() == "MANAGED":
             durable = str(given.get("DURABLE", "YES"))
             given["DEST"] = managed = _MANAGED[durable] + subscription_id(name).hex().upper()[8:28]
-            self._add_managed(managed, lasts=durable == "YES")
+            self._add_managed(managed, {PROPERTY_CONTROL: control}, lasts=durable == "YES")
         try:
             self.objects.define(kind, name, given, replace=replace)
         except BrokerError:
@@ -123,12 +125,13 @@ class Topics:
             self._manager.purge(queue)
             self._directory.delete("QLOCAL", queue, [], purged=True)
 
-    def _add_managed(self, name: str, *, lasts: bool) -> None:
+    def _add_managed(self, name: str, attributes: Mapping[str, object], *, lasts: bool) -> None:
         """Define the queue of a subscription that names none; that of one that does not last is not kept."""
         if lasts:
-            self._directory.define("QLOCAL", name, {}, replace=True)
+            self._directory.define("QLOCAL", name, attributes, replace=True)
         elif name not in self._directory.queues:
-            self._directory.add(QueueDefinition(name))
+            longest: dict[str, Value] = {"MAXMSGL": self._manager.admission.longest}
+            self._directory.add(queue_of(name, defaults("QLOCAL") | longest | checked("QLOCAL", attributes)))
         self._manager.changed()
 
     def check_destination(self, queue: str) -> None:
