@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from engine.mq.queue import Queue
     from engine.mq.store.store import Store
     from engine.mq.unit import Moved, Spare, Then
+    from engine.mq.waiters import Sleep
 
 _DEAD_LETTERS: Final = "SYSTEM.DEAD.LETTER.QUEUE"
 _LOCAL: Final = "QLOCAL"
@@ -124,6 +125,10 @@ class Lasting:
             self.store.journal.submit(record, then)
         else:
             then(None)
+
+    def absence(self) -> Sleep:
+        """Returns the sleep of a thread that waits for a message, and commits nothing meanwhile."""
+        return self.store.journal.absence()
 
     def forget(self, branch: bytes) -> None:
         """Forget a decision that its branch has carried out."""

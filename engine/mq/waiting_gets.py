@@ -120,8 +120,6 @@ def _awaited(work: Work, queue: str, opened: Handle, selection: Selection | None
     while True:
         if opened.version != manager.version:
             opened = work.open(queue) or opened
-        sleep = Sleep()
-        waiter = Waiter(selection, opened, sleep.end)
         with manager.lock:
             stored = opened.queue.take(selection, opened)
             work.unfinished = stored is None and opened.unfinished
@@ -132,7 +130,8 @@ def _awaited(work: Work, queue: str, opened: Handle, selection: Selection | None
                 continue
             if work.interrupted or (left is not None and left <= 0):
                 return None
-            work.sleep = sleep
+            work.sleep = sleep = Sleep() if manager.store is None else manager.store.absence()
+            waiter = Waiter(selection, opened, sleep.end)
             opened.queue.waiters.add(waiter)
         try:
             sleep.wait(_bounded(left, selection))

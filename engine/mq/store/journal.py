@@ -10,6 +10,7 @@ from typing import Final
 
 from engine.mq.refusals import Q_MGR_STOPPING, refusal
 from engine.mq.store.body_compression import NONE
+from engine.mq.store.committers import Absence, Committers
 from engine.mq.store.environment import Environment
 from engine.mq.store.job import Job, Then, nothing_follows
 from engine.mq.store.transactions import NOTHING_TRIED, Transactions
@@ -32,8 +33,8 @@ class Journal:
     """
 
     __slots__ = (
-        *("_before", "_done", "_ended", "_expected", "_gathers", "_jobs", "_last", "_mutex", "_pending", "_skips"),
-        *("_thread", "_took", "_vain", "_wake", "_writer", "transactions"),
+        *("_committers", "_done", "_ended", "_gathers", "_jobs", "_mutex", "_pending", "_skips", "_thread", "_took"),
+        *("_vain", "_wake", "_writer", "transactions"),
     )
 
     def __init__(self, environment: Environment) -> None:
@@ -45,11 +46,9 @@ class Journal:
         self._writer: Job | None = None  # whose owner has the right to write
         self._gathers = False  # the writer waits for others: the last of them writes instead
         self._ended = False
-        self._expected = 0  # how many units are waited for
         self._wake = threading.Semaphore(0)
         self._thread: threading.Thread | None = None
-        self._last: set[int] = set()  # the threads whose units were in the last transaction
-        self._before: set[int] = set()  # and in the one before it
+        self._committers = Committers()
         self._vain = 0  # how many moments are skipped since others were last waited for in vain
         self._skips = 0  # how many of them are left
         self._took = 0.0  # seconds of the last transaction
@@ -139,7 +138,7 @@ class Journal:
     def _is_to_write(self, job: Job) -> bool:
         """Returns True where nobody writes, or for who comes last of those that are waited for: it has the right to."""
         with self._mutex:
-            if self._writer is None or (self._gathers and len(self._pending) >= self._expected):
+            if self._writer is None or (self._gathers and self._have_come()):
                 self._writer, self._gathers = job, False
             return self._writer is job
 
@@ -171,17 +170,17 @@ class Journal:
     def _gather(self, job: Job) -> None:
         """Give those a moment, less than a sync takes, who committed just before: they are about to commit again.
 
-        The last of them writes, `job` as well. Where nobody came, as where committers take turns, the next few moments
-        are not given, twice as many each time.
+        Those who wait for a message are not among them. The last of them writes, `job` as well. Where nobody came, as
+        where committers take turns, the next few moments are not given, twice as many each time.
         """
-        expected, waiting = len(self._before | self._last), len(self._pending)
-        if expected == 1 or waiting >= expected:
+        waiting = len(self._pending)
+        if self._have_come():
             return
         if self._skips and waiting == 1:
             self._skips -= 1
             return
-        self._expected, self._gathers = expected, True
-        if not (len(self._pending) >= expected and self._ends_gathering(job)) and not self._waits_in_vain(job):
+        self._gathers = True
+        if not (self._have_come() and self._ends_gathering(job)) and not self._waits_in_vain(job):
             self._vain = self._skips = 0
             return
         if len(self._pending) > waiting:
@@ -189,6 +188,23 @@ class Journal:
         elif waiting == 1:
             self._vain = min(2 * self._vain + 1, _MOST_SKIPPED)
         self._skips = self._vain
+
+    def absence(self) -> Absence:
+        """Returns the sleep of this thread, which commits nothing meanwhile: nobody waits for its units."""
+        return Absence(self._committers, self._let_write)
+
+    def _have_come(self) -> bool:
+        """Returns True where as many units wait as are expected."""
+        return len(self._pending) >= self._committers.expected()
+
+    def _let_write(self) -> None:
+        """Let who waits for others write, if it waited for none but a thread that is away now."""
+        if not (self._gathers and self._have_come()):
+            return
+        with self._mutex:
+            if self._gathers and self._writer is not None:
+                self._gathers = False
+                self._writer.turn.release()
 
     def _ends_gathering(self, job: Job) -> bool:
         """Returns True for who waits for others no longer, and has the right to write still."""
@@ -217,7 +233,7 @@ class Journal:
                 pending.popleft()
             if not jobs:
                 return
-            self._before, self._last = self._last, {job.owner for job in jobs}
+            self._committers.note({job.owner for job in jobs})
             begun = time.monotonic()
             self.transactions.write(jobs)
             self._took = time.monotonic() - begun

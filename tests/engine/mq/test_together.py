@@ -14,6 +14,7 @@ from engine.descriptor import PERSISTENT, Descriptor
 from engine.errors import BrokerError
 from engine.mq.manager import QueueManager
 from engine.mq.store.checking import check
+from engine.mq.store.committers import Absence
 from engine.mq.store.job import Job
 from engine.mq.store.journal import Journal
 from engine.mq.store_changes import Record
@@ -80,7 +81,7 @@ def test_who_is_interrupted_lets_others_write(tmp_path: Path, monkeypatch: pytes
     with QueueManager.open(tmp_path / "QM") as queues:
         assert queues.store is not None
         journal, told = queues.store.store.journal, list[bool]()
-        journal._last = {1, 2, 3}
+        journal._committers.note({1, 2, 3})
         with monkeypatch.context() as patches:
             patches.setattr(Journal, "_waits_in_vain", interrupted)
             with pytest.raises(KeyboardInterrupt):
@@ -260,7 +261,7 @@ def test_who_comes_first_waits_for_others_behind_several_that_waited_in_vain(
         with monkeypatch.context() as patches:
             patches.setattr(Journal, "_waits_in_vain", lambda self, job: waits_in_vain(job))
             for units in (3, 1, 1, 1):
-                journal._last, journal._before = {1, 2, 3, 4}, set()
+                journal._committers.note({1, 2, 3, 4})
                 for number in range(units - 1):
                     journal._pending.append(Job(Record(decided=(b"%d" % number,)), lambda _: None, awaited=False))
                 journal.commit(Record(decided=(b"mine",)))
@@ -294,3 +295,45 @@ def test_who_leaves_as_it_is_woken_does_not_keep_others_asleep(tmp_path: Path) -
     journal._wake_next()  # as who is woken first does
     assert jobs[2].turn.acquire(timeout=10)
     queues.close()
+
+
+@pytest.mark.parametrize("first", ["get", "commit"])
+def test_nobody_waits_for_the_unit_of_a_thread_that_waits_for_a_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    """Who commits waits for those who did before, but not for one who waits for a message, or goes to meanwhile."""
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        queues.define("QLOCAL", "Q", {})
+        assert queues.store is not None
+        journal, steps = queues.store.store.journal, {name: threading.Event() for name in ("get", "commit", "go")}
+
+        def tell(step: str, then: Callable[..., Any]) -> Callable[..., Any]:
+            return lambda *given: (steps[step].set(), then(*given))[1]
+
+        def get() -> None:
+            steps["go"].wait(10)
+            queues.work().get("Q", wait=30.0)
+
+        monkeypatch.setattr(Absence, "wait", tell("get", Absence.wait))
+        monkeypatch.setattr(Journal, "_waits_in_vain", tell("commit", Journal._waits_in_vain))
+        monkeypatch.setattr("engine.mq.store.journal._PATIENCE", 60.0)
+        journal._took = 60.0  # seconds that others are given
+        getter = threading.Thread(target=get, daemon=True)
+        committer = threading.Thread(target=journal.commit, args=(Record(decided=(b"one",)),), daemon=True)
+        getter.start()
+        journal._committers.note({number for number in (getter.ident, 1) if number})
+        journal._committers.leave(1)
+        for thread in (getter, committer) if first == "get" else (committer, getter):
+            if thread is committer:
+                committer.start()
+            else:
+                steps["go"].set()
+            assert steps[first].wait(10)
+        committer.join(10)
+        assert not committer.is_alive()
+        assert steps["commit"].is_set() == (first == "commit")
+        queues.work().put("Q", Descriptor(), b"", syncpoint=False)
+        getter.join(10)
+        assert not getter.is_alive()
+        assert journal._committers.expected() == 2  # the getter has its message, and is about to commit
