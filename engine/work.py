@@ -164,6 +164,15 @@ def authorise(work: UnitOfWork, user: str, queue: str) -> None:
         check(user, queue)
 
 
+def put_as_it_is(
+    work: UnitOfWork, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True
+) -> Descriptor:
+    """Put a message away: where no queue manager has admitted it, as on Spark, no rule of MQPUT holds it."""
+    put = getattr(work, "put_as_it_is", work.put)
+    own: Descriptor = put(queue, descriptor, body, syncpoint=syncpoint)
+    return own
+
+
 @runtime_checkable
 class Dated(Protocol):
     """A unit of work that says itself when it is, so that what it does again is the same in every byte."""

@@ -9,15 +9,15 @@ from datetime import UTC, datetime
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID, Descriptor
+from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID, UNLIMITED, Descriptor
 from engine.errors import MessageException
+from engine.flow.put_rules import ASK_NOTHING, MAX_PRIORITY, check_put, defaulted, wrong_expiry
 from engine.message.topics import ADDRESS
 from engine.work import Arrival, QueueAttributes, Selection
 
 NO_SUCH_QUEUE: int = 2085
 LONGEST_NAME: Final = 48
 LONGEST_ADDRESS: Final = 80  # of a topic: rows can be filed by it, with each of its characters written as three
-_MAX_PRIORITY = 9
 _PLAIN = QueueAttributes()
 _GROUPED: Final = MSG_IN_GROUP | LAST_MSG_IN_GROUP
 _PLACE: Final = itemgetter(0)
@@ -140,6 +140,16 @@ class PartitionWork:
         return not selection.whole_groups or _is_whole([offered for offered, _ in self._offered])
 
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
+        if descriptor.msg_type not in ASK_NOTHING or descriptor.report or descriptor.feedback or descriptor.msg_flags:
+            check_put(descriptor)
+        if descriptor.expiry != UNLIMITED and descriptor.expiry <= 0:
+            raise wrong_expiry(descriptor.expiry)
+        if descriptor.priority < 0 or not 0 <= descriptor.persistence <= 1:
+            defaulted((descriptor.priority, descriptor.persistence), (0, 0))
+        return self.put_as_it_is(queue, descriptor, body, syncpoint=syncpoint)
+
+    def put_as_it_is(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
+        """Put a message that came out of an archive, whose descriptor nobody has checked."""
         if not queue:
             raise MessageException(2085, "a message was put to a queue without a name", "", reason=NO_SUCH_QUEUE)
         if len(queue) > (
@@ -148,7 +158,7 @@ class PartitionWork:
             text = f"there is no queue called {queue[:LONGEST_NAME]}...: a name has at most {LONGEST_NAME} characters"
             raise MessageException(2085, text, queue, reason=NO_SUCH_QUEUE)
         own = self._attributes.get(queue, _PLAIN)
-        priority = own.default_priority if descriptor.priority < 0 else min(descriptor.priority, _MAX_PRIORITY)
+        priority = own.default_priority if descriptor.priority < 0 else min(descriptor.priority, MAX_PRIORITY)
         persistence = descriptor.persistence if descriptor.persistence in {0, 1} else own.default_persistence
         values = list(descriptor)
         values[_MSG_ID] = self.new_id() if descriptor.msg_id == NO_ID else descriptor.msg_id

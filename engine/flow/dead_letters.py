@@ -9,7 +9,7 @@ from engine.descriptor import UTF_8, Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.message.received import new_root
 from engine.parser import Follow, Form, parser_catalog
-from engine.work import Dated, UnitOfWork
+from engine.work import Dated, UnitOfWork, put_as_it_is
 
 FORMAT: Final = "MQDEAD"
 BACKOUT_THRESHOLD_REACHED: Final = 2362
@@ -44,7 +44,7 @@ def put_away(
     refusal: MessageException | None = None
     if requeue not in {"", queue}:
         try:
-            work.put(requeue, descriptor, body, syncpoint=syncpoint)
+            put_as_it_is(work, requeue, descriptor, body, syncpoint=syncpoint)
         except MessageException as refused:
             refusal = refused
         else:
@@ -53,7 +53,7 @@ def put_away(
         above, ccsid = _header_in_characters(queue, descriptor, work, reason)
         letter = descriptor._replace(format=FORMAT, coded_char_set_id=ccsid)
         try:
-            work.put(work.dead_letter_queue, letter, above + body, syncpoint=syncpoint)
+            put_as_it_is(work, work.dead_letter_queue, letter, above + body, syncpoint=syncpoint)
         except MessageException as refused:
             refused.__cause__ = refusal
             refusal = refused

@@ -17,14 +17,12 @@ from engine.descriptor import (
     Descriptor,
 )
 from engine.errors import MessageException
-from engine.flow.replies import REQUEST, check_reply_to
+from engine.flow.put_rules import ASK_NOTHING, MAX_PRIORITY, check_put, defaulted, wrong_expiry
+from engine.flow.replies import REQUEST
 from engine.mq.packed_descriptor import pack, with_whole_ids
 from engine.mq.queued_message import Stored, backed_out
 from engine.mq.refusals import (
-    EXPIRY_ERROR,
     MSG_TOO_BIG_FOR_Q_MGR,
-    PERSISTENCE_ERROR,
-    PRIORITY_ERROR,
     full,
     refusal,
     too_long,
@@ -43,15 +41,12 @@ if TYPE_CHECKING:
     from engine.mq.unit import Moved
     from engine.work import QueueAttributes
 
-MAX_PRIORITY: Final = 9
 ID_LENGTH: Final = len(NO_ID)
 ORDER_BITS: Final = 50  # number the messages of one priority
 SEGMENT_UNIT: Final = 16  # segments but the last are so many bytes long, or a multiple
 EIGHT_BYTES: Final = (1 << 64) - 1
 LARGEST: Final = (1 << 31) - 1  # of a number of 32 bits
 _PERSISTENCES: Final = (NON_PERSISTENT, PERSISTENT)
-_PERSISTENCE_AS_DEFINED: Final = 2  # MQPER_PERSISTENCE_AS_Q_DEF
-_PRIORITY_AS_DEFINED: Final = -1
 _STAMPED: Final = "%Y%m%d%H%M%S"
 _USER_APPLICATION: Final = 6  # MQAT_UNIX
 
@@ -171,13 +166,13 @@ class Admission:
         It is complete with its id, when it was put, and by whom. False: nothing is done, it has to be admitted.
         """
         # fmt: off
-        (report, message_type, expiry, _, _, _, _, priority, persistence, msg_id, _, backouts, reply_to_q, _, user, _,
-         _, program_kind, program, date, _, _, _, _, _, flags, _) = descriptor
+        (report, message_type, expiry, feedback, _, _, _, priority, persistence, msg_id, _, backouts, reply_to_q, _,
+         user, _, _, program_kind, program, date, _, _, _, _, _, flags, _) = descriptor
         # fmt: on
         queue, numbers = target.queue, self.numbers
-        if report or persistence or backouts or flags or expiry != UNLIMITED or not date or msg_id == NO_ID:
+        if report or persistence or backouts or flags or feedback or expiry != UNLIMITED or not date or msg_id == NO_ID:
             return False
-        if message_type == REQUEST and not reply_to_q:
+        if message_type not in ASK_NOTHING and not (message_type == REQUEST and reply_to_q):
             return False
         if context is not _NO_CONTEXT and not (user and program_kind and (program or not context[1])):
             return False
@@ -311,25 +306,6 @@ def by_default(descriptor: Descriptor, attributes: QueueAttributes) -> Descripto
     return descriptor._replace(priority=priority, persistence=persistence)
 
 
-def defaulted(given: tuple[int, int], defaults: tuple[int, int]) -> tuple[int, int]:
-    """Returns a priority and a persistence, or the defaults where left to queue or topic; others are refused.
-
-    >>> defaulted((-1, 2), (4, 1)), defaulted((12, 0), (4, 1))
-    ((4, 1), (9, 0))
-    """
-    priority, persistence = given
-    if priority < _PRIORITY_AS_DEFINED:
-        text = f"a priority of {priority} is none: give 0 to {MAX_PRIORITY}, or {_PRIORITY_AS_DEFINED} for the default"
-        raise refusal(PRIORITY_ERROR, text)
-    if persistence not in _PERSISTENCES and persistence != _PERSISTENCE_AS_DEFINED:
-        text = f"a persistence of {persistence} is none: give 0, 1, or {_PERSISTENCE_AS_DEFINED} for the default"
-        raise refusal(PERSISTENCE_ERROR, text)
-    return (
-        defaults[0] if priority < 0 else min(priority, MAX_PRIORITY),
-        persistence if persistence in _PERSISTENCES else defaults[1],
-    )
-
-
 def completed(descriptor: Descriptor, msg_id: bytes, stamp: tuple[str, str], context: tuple[str, str]) -> Descriptor:
     """Returns the descriptor with its id, when it was put, and, where it does not say, who put it."""
     # fmt: off
@@ -339,8 +315,8 @@ def completed(descriptor: Descriptor, msg_id: bytes, stamp: tuple[str, str], con
     numbers = report | kind | feedback | encoding | ccsid | program_kind | number | offset | flags | length + 1
     if not 0 <= numbers <= LARGEST:
         pack(descriptor)  # some that are negative are good; it refuses others
-    if report or kind == REQUEST:
-        check_reply_to(report, kind, queue)
+    if report or feedback or flags or kind not in ASK_NOTHING:
+        check_put(descriptor)
     if context is not _NO_CONTEXT and not (user and program):
         program_kind = program_kind or (0 if program else _USER_APPLICATION)
         user, program = user or context[0], program or context[1]
@@ -385,6 +361,5 @@ def released(descriptor: Descriptor) -> Descriptor:
 def expires_at(expiry: int, now: float) -> int:
     """Returns the moment, in tenths of seconds since 1970, at which a message of an expiry is no longer delivered."""
     if not 0 < expiry <= LARGEST:
-        text = f"an expiry of {expiry} is none: give tenths of a second, or {UNLIMITED} for a message that stays"
-        raise refusal(EXPIRY_ERROR, text)
+        raise wrong_expiry(expiry)
     return int(now * 10) + expiry

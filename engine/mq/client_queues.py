@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Final
 
 from engine.descriptor import NO_ID, NON_PERSISTENT, PERSISTENT, SEGMENTATION_ALLOWED, UNLIMITED, Descriptor
-from engine.mq.admission import MAX_PRIORITY, by_default, completed, stamp_of
+from engine.flow.put_rules import MAX_PRIORITY
+from engine.mq.admission import by_default, completed, stamp_of
 from engine.mq.server_operations import Facts
 
 _LEAST_ROOM: Final = 64  # messages that a queue must still take for a put not to ask

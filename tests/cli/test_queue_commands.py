@@ -144,6 +144,18 @@ def test_a_bad_line_is_named_with_how_many_are_in(folder):
     assert "0\n1\n2\n3\n" == command(folder, "browse", "A").stdout
 
 
+@pytest.mark.parametrize(
+    ("reason", "fields"), [(2029, '"msg_type": 0'), (2061, '"report": 32768'), (2249, '"msg_flags": 32')]
+)
+def test_a_line_that_mq_refuses_is_named(folder, reason, fields):
+    """Types, report options and flags that there are none of are refused with MQ's reason, and the line is named."""
+    given = f'{{"body": "good"}}\n{{"body": "bad", {fields}}}\n'
+    ended = command(folder, "put", "A", "-", "--json", stdin=given)
+    assert (1, "") == (ended.returncode, ended.stdout)
+    assert re.search(f"line 2.*{reason}|{reason}.*line 2", ended.stderr)
+    assert "" == command(folder, "browse", "A").stdout
+
+
 def test_a_process_that_does_not_answer_is_not_waited_for(folder, capsys, monkeypatch):
     """A command is refused with the number of the process, and the process goes on when it is let."""
     monkeypatch.setattr("engine.cli.queue_manager_access.PATIENCE", 0.2)

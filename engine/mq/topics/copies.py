@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engine.descriptor import DATAGRAM, NO_ID, NO_TOKEN, UNLIMITED, Descriptor
 from engine.errors import MessageException
-from engine.flow.replies import REQUEST, check_reply_to
+from engine.flow.put_rules import ASK_NOTHING, MAX_PRIORITY, check_put, defaulted
 from engine.mq.admission import (
     EIGHT_BYTES,
     ID_LENGTH,
     LARGEST,
-    MAX_PRIORITY,
     ORDER_BITS,
-    defaulted,
     expires_at,
     limited,
 )
@@ -204,8 +202,8 @@ def published(
     expires = 0 if expiry == UNLIMITED else expires_at(expiry, now)
     if not 0 <= kind | feedback | encoding | ccsid | sequence | offset | flags | length + 1 <= LARGEST:
         pack(descriptor)  # some that are negative are good; it refuses others
-    if report or kind == REQUEST:
-        check_reply_to(report, kind, queue)
+    if report or feedback or flags or kind not in ASK_NOTHING:
+        check_put(descriptor)
     own = tuple.__new__(Descriptor, (
         0, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, msg_id, correl_id, 0, queue,
         queue_manager, given[1] or user or given[2], token, identity, _BROKER, manager.name, date, hour,

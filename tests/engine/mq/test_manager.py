@@ -37,6 +37,23 @@ def bodies(queues: QueueManager, queue: str) -> list[bytes]:
     return [arrival.body for arrival in queues.browse(queue)]
 
 
+UNKNOWN = 0x10000000, 0x100000, 0x80000, 0x40000, 0x20000, 0x10000, 0x8000  # report options, of the rejected places
+WRONG: list[tuple[int, dict[str, int]]] = [
+    *((2029, {"msg_type": kind}) for kind in (0, -1, 1_000_000_000)),
+    *((2061, {"report": option}) for option in UNKNOWN),
+    (2061, {"report": -1}),
+    *((2249, {"msg_flags": flag}) for flag in (0x20, 0x800, 0x1000, 0x80000)),
+    *((2014, {"feedback": feedback}) for feedback in (-1, 1_000_000_000)),
+    *((2250, {"msg_flags": flag, "msg_seq_number": number}) for flag, number in ((8, 0), (16, 1_000_000_000))),
+    *((2251, {"msg_flags": flag, "offset": offset}) for flag, offset in ((2, -16), (4, 1_000_000_000))),
+]
+ACCEPTED: list[dict[str, int]] = [
+    *({"msg_type": kind} for kind in (2, 3, 4, 8, 112, 65_535, 65_536, 999_999_999)),
+    *({"report": option} for option in (0x8, 0x10, 0x20, 0x20000000, 0x40000000, -(1 << 31), 0x4000, 0x8000000)),
+    *({"msg_flags": flag} for flag in (1, 2, 8, 31, 0x100000)),
+    {"feedback": 999_999_999},
+    {"msg_seq_number": 0},
+]
 REFUSED: list[tuple[int, Callable[[QueueManager, Work], object]]] = [
     (2085, lambda _, work: work.put("NONE", Descriptor(), b"")),
     (2085, lambda _, work: work.get("NONE")),
@@ -56,6 +73,8 @@ REFUSED: list[tuple[int, Callable[[QueueManager, Work], object]]] = [
     (2027, lambda _, work: work.publish("prices", Descriptor(msg_type=1), b"")),
     (2027, lambda _, work: work.publish("prices", Descriptor(report=COA), b"")),
     *((2027, lambda _, work, option=option: work.put("BIG", Descriptor(report=option), b"")) for option in ANSWERED),
+    *((reason, lambda _, work, wrong=wrong: work.put("BIG", Descriptor(**wrong), b"")) for reason, wrong in WRONG),
+    *((reason, lambda _, work, wrong=wrong: work.publish("a", Descriptor(**wrong), b"")) for reason, wrong in WRONG),
     (2459, lambda _, work: work.get("BIG", Selection(selector="colour ="))),
     (2100, lambda queues, _: queues.define("QLOCAL", "BIG", {})),
     (2100, lambda queues, _: queues.define("QALIAS", "BIG", {}, replace=True)),
@@ -81,6 +100,17 @@ def test_refusals(reason: int, act: Callable[[QueueManager, Work], object]) -> N
     work.back_out()
     put(work, "BIG", b"goes on")
     assert b"goes on" in bodies(queues, "BIG")
+
+
+@pytest.mark.parametrize("fields", ACCEPTED)
+def test_types_options_and_flags_that_are_put(fields: dict[str, int]) -> None:
+    """Types of MQ and of programs are put, and unknown options in the places that MQ accepts them in, as they are."""
+    queues = manager(Q={})
+    work = queues.work()
+    put(work, "Q", b"", **fields)
+    arrival = work.get("Q")
+    assert arrival is not None
+    assert fields == {name: getattr(arrival.descriptor, name) for name in fields}
 
 
 def test_an_alias_is_its_queue_under_another_name_with_defaults_of_its_own() -> None:

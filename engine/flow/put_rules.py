@@ -1,0 +1,108 @@
+"""The rules of MQPUT for a descriptor: the values that its numbers may have, wherever a message is put."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.descriptor import (
+    DATAGRAM,
+    LAST_MSG_IN_GROUP,
+    LAST_SEGMENT,
+    MSG_IN_GROUP,
+    NON_PERSISTENT,
+    PERSISTENT,
+    SEGMENT,
+    UNLIMITED,
+    Descriptor,
+)
+from engine.errors import MessageException
+from engine.flow.replies import REPLY, REPORT, check_reply_to
+
+ASK_NOTHING: Final = frozenset({REPLY, REPORT, DATAGRAM})  # message types that are good and want no reply
+
+MAX_PRIORITY: Final = 9
+
+_PERSISTENCES: Final = (NON_PERSISTENT, PERSISTENT)
+_PERSISTENCE_AS_DEFINED: Final = 2  # MQPER_PERSISTENCE_AS_Q_DEF
+_PRIORITY_AS_DEFINED: Final = -1
+_MSG_TYPE_ERROR: Final = 2029
+_REPORT_OPTIONS_ERROR: Final = 2061
+_MSG_FLAGS_ERROR: Final = 2249
+_FEEDBACK_ERROR: Final = 2014
+_MSG_SEQ_NUMBER_ERROR: Final = 2250
+_OFFSET_ERROR: Final = 2251
+_PRIORITY_ERROR: Final = 2050
+_PERSISTENCE_ERROR: Final = 2047
+_EXPIRY_ERROR: Final = 2013
+_LAST: Final = 999_999_999  # of the numbers that programs may use
+# Report options that are unknown are refused in these places, for a queue of the queue manager, and accepted in others.
+_REJECTED: Final = 0x101C0000 | 0x0003FF00  # MQRO_REJECT_UNSUP_MASK and MQRO_ACCEPT_UNSUP_IF_XMIT_MASK
+_COA_AND_COD: Final = 0x3F00
+_PASS_DISCARD_AND_EXPIRY: Final = 0x4000
+_UNKNOWN_OPTIONS: Final = _REJECTED & ~(_COA_AND_COD | _PASS_DISCARD_AND_EXPIRY)
+_FLAGS_REJECTED: Final = 0x00000FFF | 0x000FF000  # MQMF_REJECT_UNSUP_MASK and MQMF_ACCEPT_UNSUP_IF_XMIT_MASK
+_UNKNOWN_FLAGS: Final = _FLAGS_REJECTED & ~0x1F
+
+
+def check_put(descriptor: Descriptor) -> None:
+    """Refuse a descriptor that MQPUT refuses for its type, its report options, its flags, its feedback or its place.
+
+    >>> check_put(Descriptor(report=0x100, reply_to_q="REPORTS")), check_put(Descriptor(msg_type=65_536))
+    (None, None)
+    """
+    report, kind, flags = descriptor.report, descriptor.msg_type, descriptor.msg_flags
+    if not 1 <= kind <= _LAST:
+        text = f"a msg_type of {kind} is none: give 1 to 65535 for those of MQ, 65536 to {_LAST} for your own"
+        raise _refusal(_MSG_TYPE_ERROR, text)
+    if unknown := report & _UNKNOWN_OPTIONS:
+        text = f"a report of {report:#x} has options that there are none of ({unknown:#x}): take them out"
+        raise _refusal(_REPORT_OPTIONS_ERROR, text)
+    if not 0 <= descriptor.feedback <= _LAST:
+        text = f"a feedback of {descriptor.feedback} is none: give 0 to {_LAST}"
+        raise _refusal(_FEEDBACK_ERROR, text)
+    if flags:
+        _check_flags(flags, descriptor)
+    check_reply_to(report, kind, descriptor.reply_to_q)
+
+
+def _check_flags(flags: int, descriptor: Descriptor) -> None:
+    """Refuse flags that there are none of, and places in a group or in a message that none can have."""
+    if unknown := flags & _UNKNOWN_FLAGS:
+        text = f"msg_flags of {flags:#x} have some that there are none of ({unknown:#x}): take them out"
+        raise _refusal(_MSG_FLAGS_ERROR, text)
+    number, offset = descriptor.msg_seq_number, descriptor.offset
+    if flags & (MSG_IN_GROUP | LAST_MSG_IN_GROUP) and not 1 <= number <= _LAST:
+        text = f"a msg_seq_number of {number} is none: those of a group are 1 to {_LAST}"
+        raise _refusal(_MSG_SEQ_NUMBER_ERROR, text)
+    if flags & (SEGMENT | LAST_SEGMENT) and not 0 <= offset <= _LAST:
+        text = f"an offset of {offset} is none: segments begin at 0 to {_LAST}"
+        raise _refusal(_OFFSET_ERROR, text)
+
+
+def defaulted(given: tuple[int, int], defaults: tuple[int, int]) -> tuple[int, int]:
+    """Returns a priority and a persistence, or the defaults where left to queue or topic; others are refused.
+
+    >>> defaulted((-1, 2), (4, 1)), defaulted((12, 0), (4, 1))
+    ((4, 1), (9, 0))
+    """
+    priority, persistence = given
+    if priority < _PRIORITY_AS_DEFINED:
+        text = f"a priority of {priority} is none: give 0 to {MAX_PRIORITY}, or {_PRIORITY_AS_DEFINED} for the default"
+        raise _refusal(_PRIORITY_ERROR, text)
+    if persistence not in _PERSISTENCES and persistence != _PERSISTENCE_AS_DEFINED:
+        text = f"a persistence of {persistence} is none: give 0, 1, or {_PERSISTENCE_AS_DEFINED} for the default"
+        raise _refusal(_PERSISTENCE_ERROR, text)
+    return (
+        defaults[0] if priority < 0 else min(priority, MAX_PRIORITY),
+        persistence if persistence in _PERSISTENCES else defaults[1],
+    )
+
+
+def wrong_expiry(expiry: int) -> MessageException:
+    """Returns the error for an expiry that no message can have."""
+    text = f"an expiry of {expiry} is none: give tenths of a second, or {UNLIMITED} for a message that stays"
+    return _refusal(_EXPIRY_ERROR, text)
+
+
+def _refusal(reason: int, text: str) -> MessageException:
+    return MessageException(reason, text, reason=reason)

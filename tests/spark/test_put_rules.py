@@ -1,0 +1,31 @@
+"""Puts of flows on executors that a queue manager would refuse."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.spark.flows import batch, order, planned_in, results
+
+
+@pytest.mark.parametrize(
+    ("reason", "fields"),
+    [
+        (2027, {"msg_type": 1}),
+        (2027, {"report": 0x100}),
+        (2061, {"report": 0x8000}),
+        (2029, {"msg_type": 0}),
+        (2249, {"msg_flags": 0x20}),
+        (2013, {"expiry": 0}),
+        (2050, {"priority": -2}),
+        (2047, {"persistence": 3}),
+    ],
+)
+def test_what_mq_refuses_a_flow_is_refused_and_put_away(tmp_path: Path, reason: int, fields: dict[str, int]) -> None:
+    """A flow cannot put what MQPUT refuses; the message that it was made of ends on the backout queue as it was."""
+    rows = list(results(planned_in(tmp_path), batch([1], **fields)))
+    put, failure = (row for row in rows if row["kind"] != "statistics")
+    assert ("put", "IN.BACKOUT", order(1)) == (put["kind"], put["queue"], put["body"])
+    by_default = {"priority": 0, "persistence": 0}
+    assert fields | {name: 0 for name in by_default if name in fields} == {name: put[name] for name in fields}
+    assert failure["kind"] == "failure"
+    assert f'"Number": {reason}}}' in failure["exceptions"]
