@@ -40,6 +40,7 @@ from engine.costs.queue_programs import (
     lasting,
     put_together,
     putter,
+    rated,
     round_trips,
 )
 from engine.costs.queue_streams import COMPRESSIBLE, compressible
@@ -64,19 +65,87 @@ _PAGE: Final = 4_295.0  # bytes of the file that a small message may take
 _KINDS: Final = MappingProxyType({"non-persistent": MQSTR, "persistent": LASTING})
 
 
-def benchmarks(folder: Path, seconds: float = REUSE_SECONDS) -> Iterator[Measured]:
-    """All of them; the space of a file is watched for so many seconds."""
-    with lasting(folder, *(f"Q{number}" for number in range(_MANY))) as queues:
+def benchmarks(folder: Path, depth: int, seconds: float) -> Iterator[Measured]:
+    """All of them; deep queues have so many messages, and the space of a file is watched for so many seconds."""
+    yield from committed(folder)
+    yield index_size(folder)
+    yield from restart(folder, depth)
+    workloads = folder / "WORKLOADS"
+    with lasting(workloads, *(f"Q{number}" for number in range(_MANY))) as queues:
         yield from request_and_reply(queues)
-        yield from commits(queues, folder)
+        yield from commits(queues, workloads)
         yield from implicit(queues)
         yield from one_by_one(queues)
         yield from sizes(queues)
         yield from compressed(queues)
-    yield from reuse(folder.with_name("REUSE"), seconds)
-    yield from space(folder.with_name("SPACE"))
-    yield connections(folder)
-    yield reconnections(folder)
+    yield from reuse(folder / "REUSE", seconds)
+    yield from space(folder / "SPACE")
+    yield connections(workloads)
+    yield reconnections(workloads)
+
+
+def committed(folder: Path) -> Iterator[Measured]:
+    """Persistent messages beside bare LMDB, by committers, and by units."""
+    with (
+        lasting(folder / "QM", *(f"Q{number}" for number in range(16))) as queues,
+        lmdb.open(str(folder / "bare"), map_size=1 << 32) as environment,
+    ):
+
+        def putting(committers: int, unit: int) -> float:
+            return put_together(queues, *(putter(queues, number, unit) for number in range(committers)))
+
+        rates = in_turn(
+            {
+                "bare": partial(bare, environment, 1),
+                "one": partial(putting, 1, 1),
+                "nine": partial(putting, 9, 1),
+                "units of ten": partial(putting, 1, 10),
+                "outside": partial(putting, 1, 0),
+            }
+        )
+    yield from rated(
+        rates,
+        ("persistent put and commit, beside bare LMDB", "one", "bare", 0.7),
+        ("9 committers beside 1", "nine", "one", 4.0),
+        ("units of 10 beside units of 1, messages", "units of ten", "one", 4.0),
+        ("persistent put outside a unit beside one in it", "outside", "one", 0.95),
+    )
+
+
+def index_size(folder: Path) -> Measured:
+    """The bytes of the indexes by order, message id, correlation id and expiry for each of 20,000 messages."""
+    count = 20_000
+    with lasting(folder / "sized", "Q") as queues:
+        work = queues.work()
+        for number in range(count):
+            work.put("Q", LASTING._replace(expiry=36_000, correl_id=os.urandom(24)), bytes(100))
+            if number % 1_000 == 999:
+                work.commit()
+    with QueueManager.open(folder / "sized") as queues:
+        assert queues.store is not None
+        return figure(Row("bytes of index a message", 272.0, "bytes"), [queues.store.store.index_size() / count])
+
+
+def restart(folder: Path, deepest: int) -> Iterator[Measured]:
+    """The first get after a kill, at a depth of 100,000, or more, beside 1,000, and what each message more takes."""
+    for depth in (1_000, deepest):
+        with lasting(folder / f"deep{depth}", "Q") as queues:
+            filled(queues, depth, LASTING, bytes(100))
+
+    def first_get(depth: int) -> float:
+        begun = time.perf_counter()
+        queues = QueueManager.open(folder / f"deep{depth}")
+        queues.work().get("Q")
+        taken = time.perf_counter() - begun
+        assert queues.store is not None
+        queues.store.close(in_order=False)
+        return taken
+
+    shallow, deep = in_turn({f"{depth}": partial(first_get, depth) for depth in (1_000, deepest)}, 10).values()
+    name = f"first get after a kill, depth {deepest:,} beside 1,000"
+    yield figure(Row(name, 1.5), divided(deep, shallow), statistics.median(shallow) * 1e6)
+    each = [max(0.0, own - base) * 1e6 / deepest for own, base in zip(deep, shallow, strict=True)]
+    yield figure(Row("first get after a kill, each message", 35.0, "µs"), each)
 
 
 def request_and_reply(queues: QueueManager | Client, where: str = "") -> Iterator[Measured]:

@@ -10,7 +10,7 @@ import statistics
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -78,6 +78,20 @@ class Row:
     bound: float
     unit: Unit = "x"
     at_least: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A row as it is declared whose figure is the processor time of a program beside that of another of its kind.
+
+    `workload` makes both: of `base` the one that another stands beside, of `own` the one that is measured.
+    """
+
+    name: str
+    bound: float
+    workload: Callable[[Any], Program]
+    base: Any
+    own: Any
 
 
 def table(figures: Sequence[Measured]) -> str:
@@ -181,6 +195,12 @@ def cost_beside(row: Row, base: Program, own: Program, *, alike: str = "", round
         raise BrokerError(BROKEN, f"{alike}: the programs do not write the same, so their cost says nothing")
     seen = side_by_side({"base": base, "own": own}, rounds=rounds)
     return _figure(row, seen.ratios["own"], seen.timings["base"].median, seen.timings["own"].median)
+
+
+def compared(pairs: Iterable[Pair]) -> Iterator[Measured]:
+    """Yields the figure of each pair."""
+    for pair in pairs:
+        yield cost_beside(Row(pair.name, pair.bound), pair.workload(pair.base), pair.workload(pair.own))
 
 
 def figure(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -55,10 +55,13 @@ DEFINE TOPIC(TWO{0}) TOPICSTR('costs/two/{0}')
 DEFINE TOPIC(SIX{0}) TOPICSTR('costs/six/{0}')
 DEFINE QALIAS(TWO{0}) TARGET(TWO{0}) TARGTYPE(TOPIC)
 DEFINE QALIAS(SIX{0}) TARGET(SIX{0}) TARGTYPE(TOPIC)
+DEFINE TOPIC(SEVEN{0}) TOPICSTR('costs/seven/{0}')
+DEFINE QALIAS(SEVEN{0}) TARGET(SEVEN{0}) TARGTYPE(TOPIC)
 DEFINE QL(MANY{0}) STREAMQ(SIX{0})
 """
 _SUBSCRIBED: Final = "DEFINE QL({1}{0})\nDEFINE SUB({1}{0}) TOPICSTR('costs/{2}/{0}') DEST({1}{0})\n"
 _SUBSCRIBERS: Final = {"two": ("A", "B"), "six": ("C", "D", "E", "F", "G", "H")}
+_SEVEN: Final = {"seven": ("I", "J", "K", "L", "M", "N", "O")}
 _VARIANTS: Final = {  # what is put to, the queues that messages come to, and how many are got a unit of work
     "none": ("Q", ("Q",), 1),
     "BESTEF": ("BEST", ("BEST", "S"), 1),
@@ -76,8 +79,8 @@ _RATES: Final = (  # what is measured, beside what, and the rates that are wante
 )
 
 
-def publications() -> Iterator[Measured]:
-    """Deliveries to many subscribers, and few of them beside a message that is put and got once; in memory."""
+def benchmarks() -> Iterator[Measured]:
+    """Publications, streams, and what counts messages, as far as the processor decides."""
     yield deliveries()
     for subscribers, rate_, _ in FEW:
         queues = QueueManager("Q")
@@ -85,6 +88,11 @@ def publications() -> Iterator[Measured]:
         published, put = (partial(_delivered, queues.work(), count) for count in (subscribers, 0))
         name = f"publication to {subscribers} subscribers, beside put and get"
         yield cost_beside(Row(name, TOLERANCE / rate_), put, published)
+    yield from streams(QueueManager())
+    yield from copies_by_topic()
+    yield put_cost()
+    yield counted("statistics at 1 s beside none", "ALTER QMGR STATIME(0.01) STATQ(ON)", 1 / 0.99)
+    yield counted("accounting at 1 s beside none", "ALTER QMGR ACCTIME(0.01) ACCTQ(ON)", 1.11 * TOLERANCE)
 
 
 def subscribed(queues: QueueManager, count: int) -> None:
@@ -129,18 +137,6 @@ def _delivered(work: Any, subscribers: int) -> None:
     work.commit()
 
 
-def durable_publications(folder: Path) -> Iterator[Measured]:
-    """Persistent publications of 2 KiB to some subscribers beside puts to one queue, each a unit of work."""
-    with lasting(folder, "Q") as queues:
-        work = queues.work()
-        for subscribers, _, least in FEW:
-            subscribed(queues, subscribers)
-            names = ("Q", *(f"S{number}" for number in range(subscribers)))
-            programs = [committing(work, "Q", topic=topic, own=LASTING) for topic in ("", _ORDERS)]
-            name = f"persistent publication to {subscribers} subscribers, beside a put"
-            yield rate_beside(Row(name, least), *(partial(_rate, queues, run, names) for run in programs))
-
-
 def _rate(queues: QueueManager, run: Program, names: tuple[str, ...]) -> float:
     """Returns how often a second a program runs, after which its queues are empty."""
     found = rate(run, SECONDS)
@@ -149,31 +145,38 @@ def _rate(queues: QueueManager, run: Program, names: tuple[str, ...]) -> float:
     return found
 
 
-def benchmarks() -> Iterator[Measured]:
-    """Streams, and what counts messages, as far as the processor decides."""
-    yield from streams(QueueManager())
-    yield put_cost()
-    yield counted("statistics at 1 s beside none", "ALTER QMGR STATIME(0.01) STATQ(ON)", 1 / 0.99)
-    yield counted("accounting at 1 s beside none", "ALTER QMGR ACCTIME(0.01) ACCTQ(ON)", 1.11 * TOLERANCE)
-
-
 def streams(queues: QueueManager) -> Iterator[Measured]:
     """Messages of putters and getters with copies and without: of persistent ones the highest rate of putters.
 
     Of others it is the highest beside the processor's time, which is all that limits them.
     """
-    script = "".join(
-        _DEFINED.format(number)
-        + "".join(_SUBSCRIBED.format(number, name, topic) for topic, names in _SUBSCRIBERS.items() for name in names)
-        for number in range(max(PUTTERS))
-    )
-    for answer in queues.mqsc(script):
-        assert not answer.failed, answer
+    _define(queues, max(PUTTERS), _SUBSCRIBERS)
     lasts = queues.store is not None
     with made_ready():
         rates = in_turn({variant: partial(_peak, queues, variant, lasts=lasts) for variant in _VARIANTS})
     kind = "persistent " if lasts else ""
     yield from rated(rates, *((kind + name, own, base, by[lasts]) for name, own, base, by in _RATES if by[lasts]))
+
+
+def _define(queues: QueueManager, count: int, subscribers: Mapping[str, tuple[str, ...]]) -> None:
+    """Define the queues and topics of so many putters, and these subscribers of each."""
+    for number in range(count):
+        heirs = (_SUBSCRIBED.format(number, name, topic) for topic, names in subscribers.items() for name in names)
+        for answer in queues.mqsc(_DEFINED.format(number) + "".join(heirs)):
+            assert not answer.failed, answer
+
+
+def copies_by_topic() -> Iterator[Measured]:
+    """A put with six copies by an alias of a topic, beside one without, and beside a publication to seven."""
+    queues = QueueManager()
+    _define(queues, 1, _SUBSCRIBERS | _SEVEN)
+    work, heirs = queues.work(), [f"{name}0" for name in _SUBSCRIBERS["six"]]
+    streamed = committing(work, "MANY0", "MANY0", *heirs)
+    published = committing(work, "SEVEN0", *(f"{name}0" for name in _SEVEN["seven"]))
+    yield cost_beside(
+        Row("6 copies by a topic beside no copy", TOLERANCE / 0.189), committing(work, "Q0", "Q0"), streamed
+    )
+    yield cost_beside(Row("6 copies by a topic beside a publication to 7", TOLERANCE / 1.02), published, streamed)
 
 
 def _peak(queues: QueueManager, variant: str, *, lasts: bool) -> float:
@@ -237,6 +240,14 @@ def counted(name: str, command: str, bound: float) -> Measured:
 
 def durable(folder: Path) -> Iterator[Measured]:
     """Persistent messages of 2 KiB with their copies on the disk; and bodies stored compressed."""
+    with lasting(folder / "PUBLICATIONS", "Q") as queues:
+        work = queues.work()
+        for subscribers, _, least in FEW:
+            subscribed(queues, subscribers)
+            names = ("Q", *(f"S{number}" for number in range(subscribers)))
+            programs = [committing(work, "Q", topic=topic, own=LASTING) for topic in ("", _ORDERS)]
+            name = f"persistent publication to {subscribers} subscribers, beside a put"
+            yield rate_beside(Row(name, least), *(partial(_rate, queues, run, names) for run in programs))
     with lasting(folder / "STREAMS") as queues:
         yield from streams(queues)
     for part, bound in ((50, 0.53), (90, 0.15)):

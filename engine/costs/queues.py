@@ -1,60 +1,69 @@
-"""The queues' benchmarks: the queue manager beside bare programs, itself at other depths, and with security."""
+"""The queues' benchmarks: the table of programs beside each other, and figures that one program alone does not give."""
 
 from __future__ import annotations
 
-import collections
-import os
 import statistics
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-import lmdb
-
-from engine.costs import durable_queues, queue_streams, queue_workloads
+from engine.costs import durable_queues, queue_streams
 from engine.costs.measuring import (
     Measured,
     Program,
     Row,
+    compared,
     cost_beside,
     cpu,
     divided,
     figure,
     in_turn,
+    rate_beside,
+    rates_beside,
 )
 from engine.costs.queue_programs import (
     BODY,
+    ID,
     KIB,
-    LASTING,
     MQSTR,
+    PAIRS,
+    TOLERANCE,
+    USERS,
     committing,
     filled,
+    granted,
     in_order,
-    lasting,
     on_disk,
     passing,
     put_and_got,
     put_together,
-    putter,
-    rated,
+    round_trips,
 )
 from engine.costs.sockets import through_the_socket
 from engine.mq import QueueManager
 from engine.mq.protection.policies import policy_of
+from engine.mq.statistics import ACCOUNTING, STATISTICS
 from engine.mq.unit import Work
 from engine.work import Selection
 
 if TYPE_CHECKING:
     from engine.mq.protection.keys import KeyStore
 
-
 DEPTH: Final = 100_000
+_OPENED: Final = ((1_000, 1), (1_000, 10), (USERS, 1))  # users, and the queues that each of them opens
+_MEASURED: Final = 2_000  # users whose memory is counted
+_RESOURCES: Final = 50
+_REUSES: Final = (10, 32, 64)
+_PER_USER: Final = 4_772.0  # bytes: 4.66 KB
+_PER_RESOURCE: Final = 405.0
+_INQUIRED: Final = 4
+_LATE: Final = 20_000
 
 
 def benchmarks(messages: int = DEPTH, seconds: float = durable_queues.REUSE_SECONDS) -> Iterator[Measured]:
@@ -62,81 +71,28 @@ def benchmarks(messages: int = DEPTH, seconds: float = durable_queues.REUSE_SECO
 
     Deep queues have so many `messages`; the space of a file is watched for so many `seconds`.
     """
-    yield from passed(messages)
-    yield expiry()
-    yield from queue_streams.publications()
-    yield from security()
+    yield from compared(PAIRS)
+    yield from deep(messages)
+    yield from expiry()
+    yield from rights()
+    if find_spec("cryptography") is not None:
+        yield from protection()
     yield from queue_streams.benchmarks()
-    yield from queue_workloads.benchmarks()
+    yield from requesters()
+    yield from accounting()
+    yield from statistics_records()
     with on_disk() as folder:
-        yield from durable(folder, messages)
-        yield from durable_queues.benchmarks(folder / "WORKLOADS", seconds)
-        yield from queue_streams.durable_publications(folder / "PUBLISHING")
-        yield from queue_streams.durable(folder / "STREAMING")
+        yield from durable_queues.benchmarks(folder, messages, seconds)
+        yield from queue_streams.durable(folder)
         yield from through_the_socket(folder)
 
 
-def passed(depth: int) -> Iterator[Measured]:
-    """Messages put and got: beside bare lists, by size, by depth, and passed over by a selector."""
-    body = bytes(KIB)
-    ours = passing(QueueManager("Q"), body=body)
-    yield cost_beside(Row("put, commit, get, commit, 1 KiB", 2.5), bare_queue(body), ours)
-    work = QueueManager("Q").work()
-    small, large = (partial(_put_and_get, work, bytes(size * KIB)) for size in (2, 128))
-    yield cost_beside(Row("put and get, 128 KiB beside 2 KiB", 8.0), small, large)  # a body is handed on, not copied
-    shallow, deep = _deep(1), _deep(depth)
+def deep(depth: int) -> Iterator[Measured]:
+    """A put, and a get by an id, at a depth beside none."""
+    shallow, full = _deep(1), _deep(depth)
     bounds = (1.06, 1.2) if depth <= DEPTH else (1.1, 1.4)
     for name, act, bound in zip(("put", "get by correlation id"), (_put_one, _get_one), bounds, strict=True):
-        yield cost_beside(Row(f"{name} at depth {depth:,} beside 0", bound), act(shallow), act(deep))
-    queues, count, wanted = QueueManager("Q"), 1_000, Selection(selector="JMSPriority > 4")
-    filled(queues, count)
-
-    def put_and_get() -> None:
-        for _ in range(count):
-            _put_and_get(work, b"")
-
-    scan = partial(_scan, queues, wanted)  # the first one: later ones look at nothing twice
-    yield cost_beside(Row("a message that a selector passes, beside put and get", 1.0), put_and_get, scan)
-
-
-def _put_and_get(work: Work, body: bytes) -> None:
-    work.put("Q", MQSTR, body, syncpoint=False)
-    work.get("Q", syncpoint=False)
-
-
-def _scan(queues: QueueManager, wanted: Selection) -> None:
-    queues.work().get("Q", wanted)
-
-
-def bare_queue(body: bytes) -> Program:
-    """Returns a program that puts and gets a message as simply as can be: by priority, found by id, its id made."""
-    waiting: list[collections.deque[Any]] = [collections.deque() for _ in range(10)]
-    by_id: dict[bytes, Any] = {}
-    prefix, numbers = b"AMQ QM".ljust(16), iter(range(1, 1 << 60))
-    puts: list[Any] = []
-    gets: list[Any] = []
-
-    def commit() -> None:
-        for message in puts:
-            waiting[message[1].priority].append(message)
-            by_id[message[1].msg_id] = message
-        puts.clear()
-        gets.clear()
-
-    def run() -> None:
-        number = next(numbers)
-        named = MQSTR._replace(msg_id=prefix + number.to_bytes(8), put_date="20261119", put_time="06070000")
-        puts.append((number, named, body))
-        commit()
-        for line in reversed(waiting):
-            if line:
-                message = line.popleft()
-                del by_id[message[1].msg_id]
-                gets.append(message)
-                break
-        commit()
-
-    return run
+        yield cost_beside(Row(f"{name} at depth {depth:,} beside 0", bound), act(shallow), act(full))
 
 
 def _deep(depth: int) -> Work:
@@ -155,140 +111,81 @@ def _put_one(work: Work) -> Program:
 
 def _get_one(work: Work) -> Program:
     """Returns a program that puts a message and gets it by its id."""
-    return put_and_got(work, Selection(correl_id=b"\2" * 24), bytes(KIB))
+    return put_and_got(work, Selection(correl_id=ID), bytes(KIB))
 
 
-def expiry() -> Measured:
-    """A message that the expiry task removes, beside a put."""
-    now, count = [1_000.0], 1_000
-    queues = QueueManager("Q", clock=lambda: now[0])
+def expiry() -> Iterator[Measured]:
+    """Runs of the expiry task: beside puts, by the size of bodies, with nothing to do; and puts while it runs."""
+    now = [1_000.0]
+    queues = QueueManager("Q", "LATE", clock=lambda: now[0])
 
-    def expire() -> float:
+    def put(count: int, body: bytes = b"", expires: int = 1, queue: str = "Q") -> None:
+        filled(queues, count, MQSTR._replace(expiry=expires), body, queue=queue)
+
+    def expire(count: int) -> float:
         now[0] += 1
         return cpu(lambda: queues.expire(count))
 
-    put = partial(filled, queues, count, MQSTR._replace(expiry=1))
-    spent = in_turn({"put": lambda: cpu(put), "expire": expire}, 20)
-    beside = statistics.median(spent["put"]) / count * 1e6
-    return figure(Row("a message that expires, beside a put", 0.89), divided(spent["expire"], spent["put"]), beside)
+    def run(size: int, expires: int) -> float:
+        put(2_000, bytes(size), expires)
+        spent = expire(2_000)
+        queues.purge("Q")
+        return spent
+
+    spent = in_turn({"put": lambda: cpu(lambda: put(1_000)), "own": lambda: expire(1_000)}, 20)
+    yield _each("a message that expires, beside a put", 0.89, spent["own"], spent["put"], 1_000)
+    kinds = {"small": (1_024, 1), "large": (65_536, 1), "idle": (0, 10**6)}
+    spent = in_turn({name: partial(run, *kind) for name, kind in kinds.items()})
+    yield _each("a message of 64 KiB that expires, beside one of 1 KiB", 1.75, spent["large"], spent["small"], 2_000)
+    name = "a run of the expiry task with nothing to expire, beside all"
+    yield _each(name, 0.01, spent["idle"], spent["small"], 2_000)
+
+    def putting(*beside: Callable[[float], int]) -> float:
+        put(_LATE, queue="LATE")
+        now[0] += 1
+        return put_together(queues, partial(_put_on, queues), *beside)
+
+    alongside = partial(putting, partial(_expire_on, queues))
+    yield rate_beside(Row("puts while messages expire, beside puts alone", 0.5), putting, alongside)
 
 
-def durable(folder: Path, depth: int) -> Iterator[Measured]:
-    """Yields the figures of persistent messages: beside bare LMDB, by committers, by units, and after a kill."""
-    with (
-        lasting(folder / "QM", *(f"Q{number}" for number in range(16))) as queues,
-        lmdb.open(str(folder / "bare"), map_size=1 << 32) as bare,
-    ):
-
-        def putting(committers: int, unit: int) -> float:
-            return put_together(queues, *(putter(queues, number, unit) for number in range(committers)))
-
-        rates = in_turn(
-            {
-                "bare": partial(durable_queues.bare, bare, 1),
-                "one": partial(putting, 1, 1),
-                "nine": partial(putting, 9, 1),
-                "units of ten": partial(putting, 1, 10),
-                "outside": partial(putting, 1, 0),
-            }
-        )
-    yield from rated(
-        rates,
-        ("persistent put and commit, beside bare LMDB", "one", "bare", 0.7),
-        ("9 committers beside 1", "nine", "one", 4.0),
-        ("units of 10 beside units of 1, messages", "units of ten", "one", 4.0),
-        ("persistent put outside a unit beside one in it", "outside", "one", 0.95),
-    )
-    yield index_size(folder)
-    yield from restart(folder, depth)
+def _each(name: str, bound: float, own: list[float], base: list[float], count: int) -> Measured:
+    return figure(Row(name, bound), divided(own, base), statistics.median(base) / count * 1e6)
 
 
-def index_size(folder: Path) -> Measured:
-    """The bytes of the indexes by order, message id, correlation id and expiry for each of 20,000 messages."""
-    count = 20_000
-    with lasting(folder / "sized", "Q") as queues:
-        work = queues.work()
-        for number in range(count):
-            work.put("Q", LASTING._replace(expiry=36_000, correl_id=os.urandom(24)), bytes(100))
-            if number % 1_000 == 999:
-                work.commit()
-    with QueueManager.open(folder / "sized") as queues:
-        assert queues.store is not None
-        return figure(Row("bytes of index a message", 272.0, "bytes"), [queues.store.store.index_size() / count])
+def _put_on(queues: QueueManager, end: float) -> int:
+    work, done = queues.work(), 0
+    while not done or time.perf_counter() < end:
+        work.put("Q", MQSTR, b"", syncpoint=False)
+        done += 1
+    return done
 
 
-def restart(folder: Path, deepest: int) -> Iterator[Measured]:
-    """The first get after a kill, at a depth of 100,000, or more, beside 1,000, and what each message more takes."""
-    for depth in (1_000, deepest):
-        with lasting(folder / f"deep{depth}", "Q") as queues:
-            filled(queues, depth, LASTING, bytes(100))
-
-    def first_get(depth: int) -> float:
-        begun = time.perf_counter()
-        queues = QueueManager.open(folder / f"deep{depth}")
-        queues.work().get("Q")
-        taken = time.perf_counter() - begun
-        assert queues.store is not None
-        queues.store.close(in_order=False)
-        return taken
-
-    shallow, deep = in_turn({f"{depth}": partial(first_get, depth) for depth in (1_000, deepest)}, 10).values()
-    name = f"first get after a kill, depth {deepest:,} beside 1,000"
-    yield figure(Row(name, 1.5), divided(deep, shallow), statistics.median(shallow) * 1e6)
-    each = [max(0.0, own - base) * 1e6 / deepest for own, base in zip(deep, shallow, strict=True)]
-    yield figure(Row("first get after a kill, each message", 35.0, "µs"), each)
+def _expire_on(queues: QueueManager, end: float) -> int:
+    while time.perf_counter() < end and queues.expire():
+        pass
+    return 0
 
 
-USERS: Final = 50_000
-_MEASURED: Final = 2_000  # users whose memory is counted
-_RESOURCES: Final = 50
-_REUSES: Final = (10, 32, 64)
-_PER_USER: Final = 4_772.0  # bytes: 4.66 KB
-_PER_RESOURCE: Final = 405.0
-_CLERKS: Final = "QUEUE GROUP PublicGroup {}"
-
-
-def security() -> Iterator[Measured]:
-    """All of them; keys only where what makes them is installed."""
-    manager = granted("Q")  # who was checked before, beside the owner, who is not
-    own = passing(manager, user="ann")
-    yield cost_beside(Row("put and get, checked beside unchecked", 1.1), passing(manager), own)
-    yield many_users()
-    yield from cold()
-    yield after_time_out()
-    yield from memory_of_users()
-    if find_spec("cryptography") is not None:
-        yield from protection()
-
-
-def granted(*queues: str) -> QueueManager:
-    """Returns a queue manager with queues that all users may use."""
-    manager = QueueManager(*queues)
-    for name in queues:
-        manager.define("AUTHREC", _CLERKS.format(name), {"AUTHADD": "ALLMQI"})
-    return manager
-
-
-def many_users() -> Measured:
-    """A check that was made before, of one of 50,000 users, beside the only one."""
-    alone, crowd = granted("Q"), granted("Q")
-    for number in range(USERS):
-        crowd.security.rights(f"user{number}").check("Q", 8)
-    few, many = alone.security.rights("ann"), crowd.security.rights(f"user{USERS // 2}")
-    few.check("Q", 8)
-    name = f"check of one of {USERS:,} users beside one"
-    return cost_beside(Row(name, 1.1), partial(few.check, "Q", 8), partial(many.check, "Q", 8))
-
-
-def cold() -> Iterator[Measured]:
-    """Measures the second open of queues by users beside the first, which looks up their rights."""
-    for users, queues in ((1_000, 1), (1_000, 10), (USERS, 1)):
+def rights() -> Iterator[Measured]:
+    """Checks of rights that were looked up before, beside those that were not; and the memory of what is known."""
+    for users, queues in _OPENED:
         manager = granted(*(f"Q{number}" for number in range(queues)))
         works = [manager.work(f"user{number}", "costs", held=True) for number in range(users)]
         first, second = (cpu(partial(_open, works, queues)) / users / queues for _ in range(2))
         many = f"{queues} queues" if queues > 1 else "a queue"
         name = f"second open of {many} by {users:,} users, beside the first"
         yield figure(Row(name, 0.9), [second / first], first * 1e6)
+    manager = granted("Q")
+    ratios = []
+    for attempt in range(7):
+        check = partial(_check, manager, f"{attempt}user", 1_000, "Q")
+        unseen = cpu(check)
+        for _ in range(6):
+            manager.security.forget_idle()
+        ratios.append(cpu(check) / unseen)
+    yield figure(Row("check after time-out beside cold", 0.9), ratios)
+    yield from memory_of_users()
 
 
 def _open(works: list[Work], queues: int) -> None:
@@ -299,21 +196,10 @@ def _open(works: list[Work], queues: int) -> None:
         work.back_out()
 
 
-def after_time_out() -> Measured:
-    """The first check of users who were forgotten, beside users who were never seen."""
-    manager = granted("Q", *(f"Q{number}" for number in range(10)))
-
-    def check(attempt: int) -> None:
-        for number in range(1_000):
-            manager.security.rights(f"{attempt}user{number}").check("Q", 8)
-
-    ratios = []
-    for attempt in range(7):
-        unseen = cpu(partial(check, attempt))
-        for _ in range(6):
-            manager.security.forget_idle()
-        ratios.append(cpu(partial(check, attempt)) / unseen)
-    return figure(Row("check after time-out beside cold", 0.9), ratios)
+def _check(manager: QueueManager, prefix: str, users: int, *queues: str) -> None:
+    for number in range(users):
+        for queue in queues:
+            manager.security.rights(f"{prefix}{number}").check(queue, 8)
 
 
 def memory_of_users() -> Iterator[Measured]:
@@ -322,9 +208,7 @@ def memory_of_users() -> Iterator[Measured]:
     manager = granted(*names)
 
     def checked(*queues: str) -> int:
-        for number in range(_MEASURED):
-            for queue in queues:
-                manager.security.rights(f"user{number}").check(queue, 8)
+        _check(manager, "user", _MEASURED, *queues)
         return tracemalloc.get_traced_memory()[0]
 
     tracemalloc.start()
@@ -378,3 +262,79 @@ def key_store(folder: Path) -> KeyStore:
     (folder / "costs.key").touch(0o600)
     (folder / "costs.key").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     return KeyStore(folder)
+
+
+def requesters() -> Iterator[Measured]:
+    """Requesters and repliers as threads of this process: many requesters, and pairs of queues."""
+    queues = QueueManager(*(f"Q{number}" for number in range(8)))
+    rates = in_turn({str(count): partial(round_trips, queues, count) for count in (1, 4, 16, 64)})
+    best = [max(each) for each in zip(*(rates[name] for name in ("1", "4", "16")), strict=True)]
+    many = {"best": best, "64": rates["64"]}
+    yield rates_beside(Row("request and reply by 64 requesters, beside the best of fewer", 0.9), many)
+    one, four = (partial(round_trips, queues, 4, pairs) for pairs in (1, 4))
+    yield rate_beside(Row("request and reply over 4 pairs of queues, beside 1", 1 / TOLERANCE), one, four)
+
+
+def accounting() -> Iterator[Measured]:
+    """Accounting at 1 s beside 4 s, and the end of a short task that is accounted for beside its ten calls."""
+    managers = []
+    for interval in ("0.04", "0.01"):
+        queues = QueueManager("Q")
+        queues.mqsc(f"ALTER QMGR ACCTIME({interval}) ACCTQ(ON)")
+        queues.alter("QLOCAL", ACCOUNTING, {"MAXDEPTH": 999_999_999})  # to refuse records costs more than to take them
+        managers.append(queues)
+    seldom, often = (passing(queues) for queues in managers)
+    yield cost_beside(Row("accounting at 1 s, beside 4 s", 1.01), seldom, often)
+    both = {"plain": QueueManager("Q"), "counted": managers[0]}
+    calls = {name: _calls(queues.work()) for name, queues in both.items()}
+    spent = in_turn({name: partial(cpu, run, 200) for name, run in calls.items()}, 40)
+    ends = in_turn({name: partial(cpu, partial(_ended, queues), 200) for name, queues in both.items()}, 40)
+    gathering, ending = (
+        [own - base for own, base in zip(each["counted"], each["plain"], strict=True)] for each in (spent, ends)
+    )
+    ratio = statistics.median(ending) / statistics.median(max(1e-9, each) for each in gathering)
+    yield figure(Row("end of a task that is accounted for, beside counting its 10 calls", 1.0), [ratio])
+    for queues in managers:
+        queues.close()
+
+
+def _calls(work: Work) -> Program:
+    """Returns a program of ten calls."""
+    put, get = partial(work.put, "Q", MQSTR, BODY, syncpoint=False), partial(work.get, "Q", syncpoint=False)
+    return in_order(*(put, get) * 5)
+
+
+def _ended(queues: QueueManager) -> None:
+    """Begin a task of one call, and end it."""
+    work = queues.work()
+    work.get("Q", syncpoint=False)
+    work.close()
+
+
+def statistics_records() -> Iterator[Measured]:
+    """The records of an interval over some queues, beside asking for the attributes of as many, or of one."""
+    for count, asked, bound in ((_INQUIRED, _INQUIRED, 1.0), (1_000, 1, 100.0)):
+        later = [0.0]
+        queues = QueueManager(*(f"Q{number}" for number in range(count)), clock=partial(_clock, later))
+        queues.mqsc("ALTER QMGR STATIME(1.00) STATQ(ON)")
+        name = f"statistics of {count:,} queues, beside {asked} {'inquiries' if asked > 1 else 'inquiry'}"
+        yield cost_beside(
+            Row(name, bound),
+            in_order(*(partial(queues.display, "QLOCAL", f"Q{number}") for number in range(asked))),
+            partial(_record, queues, queues.work(), later),
+        )
+        queues.close()
+
+
+def _clock(later: list[float]) -> float:
+    return time.time() + later[0]
+
+
+def _record(queues: QueueManager, reading: Work, later: list[float]) -> None:
+    """Let an interval end, and read its records."""
+    later[0] += 60.0
+    queues.monitoring.run()
+    records = 0
+    while reading.get(STATISTICS, syncpoint=False) is not None:
+        records += 1
+    assert records
