@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from typing import TYPE_CHECKING, Final
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from engine.message.topics import TopicAddress
     from engine.mq.definitions import QueueDefinition
     from engine.mq.expiry import Expiry
+    from engine.mq.message_numbers import Numbers
     from engine.mq.protection.policies import Policy
     from engine.mq.queue import Queue
     from engine.mq.topics.routes import Route
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 ID_LENGTH: Final = len(NO_ID)
 ORDER_BITS: Final = 50  # number the messages of one priority
 SEGMENT_UNIT: Final = 16  # segments but the last are so many bytes long, or a multiple
-EIGHT_BYTES: Final = (1 << 64) - 1
 LARGEST: Final = (1 << 31) - 1  # of a number of 32 bits
 _PERSISTENCES: Final = (NON_PERSISTENT, PERSISTENT)
 _STAMPED: Final = "%Y%m%d%H%M%S"
@@ -80,33 +79,6 @@ class Target:
         self.policy: Policy | None = None  # by which its messages are protected
         self.topic: TopicAddress | None = None
         self.route: Route | None = None  # of the topic, once it is known
-
-
-class Numbers:
-    """Numbers and ids that no other message of a queue manager has."""
-
-    __slots__ = ("_lock", "last", "prefix", "start")
-
-    def __init__(self, name: str, lock: threading.Lock, last: int = 0) -> None:
-        self.prefix = b"AMQ " + name.encode("ascii", "replace")[:12].ljust(12)
-        self.start = int.from_bytes(os.urandom(8))
-        self._lock = lock
-        self.last = last
-
-    def next(self, count: int = 1) -> int:
-        """Returns the first of so many numbers."""
-        with self._lock:
-            first = self.last + 1
-            self.last += count
-        return first
-
-    def new_id(self, count: int = 1) -> bytes:
-        """Returns the first of so many ids that no other message has; their last eight bytes count up."""
-        return self.identifier(self.next(count))
-
-    def identifier(self, number: int) -> bytes:
-        """Returns the id of a number: 24 bytes that begin as queue managers begin theirs."""
-        return self.prefix + (self.start + number & EIGHT_BYTES).to_bytes(8)
 
 
 class Admission:

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from engine.message.topics import ADDRESS
-from engine.mq.admission import Admission, Numbers, Target
+from engine.mq.admission import Admission, Target
 from engine.mq.attribute_values import Value
 from engine.mq.client import Client
 from engine.mq.definitions import QueueDefinition
 from engine.mq.directory import Directory
 from engine.mq.ended_work import end
 from engine.mq.expiry import Expiry
+from engine.mq.message_numbers import Numbers
 from engine.mq.monitoring import Monitoring
 from engine.mq.mqsc import Answer, run
 from engine.mq.protection.unit_protection import Protection

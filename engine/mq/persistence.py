@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final, TypeGuard
 
 from engine.descriptor import PERSISTENT
 from engine.errors import BrokerError, MessageException
-from engine.mq.admission import Numbers
 from engine.mq.attribute_values import Value, checked_queue_manager_name
 from engine.mq.attributes import defaults
 from engine.mq.expiry import ExpiryTask
 from engine.mq.memory import Budget, Memory
+from engine.mq.message_numbers import Numbers
 from engine.mq.refusals import STORAGE_MEDIUM_FULL
 from engine.mq.security.principals import GROUPS, Principals
 from engine.mq.store import store as stores

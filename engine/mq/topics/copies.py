@@ -9,13 +9,13 @@ from engine.descriptor import DATAGRAM, NO_ID, NO_TOKEN, UNLIMITED, Descriptor
 from engine.errors import MessageException
 from engine.flow.put_rules import ASK_NOTHING, MAX_PRIORITY, check_put, defaulted
 from engine.mq.admission import (
-    EIGHT_BYTES,
     ID_LENGTH,
     LARGEST,
     ORDER_BITS,
     expires_at,
     limited,
 )
+from engine.mq.message_numbers import EIGHT_BYTES
 from engine.mq.packed_descriptor import pack, with_whole_ids
 from engine.mq.properties import RFH2, folder_texts, folders_of, opened, properties_of, with_folders
 from engine.mq.property_types import Property
