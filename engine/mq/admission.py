@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from typing import TYPE_CHECKING, Final
 
@@ -27,8 +26,10 @@ from engine.mq.refusals import (
     too_long,
 )
 from engine.mq.reports import REPORTS
+from engine.mq.turns import wait_for
 
 if TYPE_CHECKING:
+    from _thread import RLock
     from collections.abc import Callable
 
     from engine.message.topics import TopicAddress
@@ -88,7 +89,7 @@ class Admission:
 
     expiry: Expiry
 
-    def __init__(self, numbers: Numbers, lock: threading.Lock, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, numbers: Numbers, lock: RLock, clock: Callable[[], float] = time.time) -> None:
         self.numbers = numbers
         self.clock = clock
         self.longest = 104_857_600  # MAXMSGL of the queue manager
@@ -111,7 +112,9 @@ class Admission:
         if descriptor.expiry != UNLIMITED:
             expires = expires_at(descriptor.expiry, now)
         counts = queue.counts
-        with self._lock:
+        lock = self._lock
+        try:
+            lock.acquire(False) or wait_for(lock)
             if queue.depth + queue.reserved >= queue.most:
                 counts.puts_failed += 1
                 raise full(queue.definition.name, queue.most)
@@ -119,6 +122,8 @@ class Admission:
             numbers.last = number = numbers.last + 1
             counts.puts[persistence] += 1
             counts.put_bytes[persistence] += length
+        finally:
+            lock.release()
         msg_id = descriptor.msg_id
         if msg_id == NO_ID:
             msg_id = numbers.identifier(number)
@@ -152,7 +157,9 @@ class Admission:
             priority = target.attributes.default_priority
         if not 0 <= priority <= MAX_PRIORITY or len(body) > target.longest:
             return False
-        with self._lock:
+        lock = self._lock
+        try:
+            lock.acquire(False) or wait_for(lock)
             if queue.depth + queue.reserved >= queue.most:
                 return False
             numbers.last = number = numbers.last + 1
@@ -161,6 +168,8 @@ class Admission:
             counts.put_bytes[0] += len(body)
             order = (MAX_PRIORITY - priority << ORDER_BITS) + number
             queue.put(tuple.__new__(Stored, (order, descriptor, body, 0)))
+        finally:
+            lock.release()
         return True
 
     def copy(self, target: Target, stored: Stored) -> Stored:
@@ -178,7 +187,9 @@ class Admission:
             descriptor = limited(descriptor, target.longest_expiry)
             expires = expires_at(descriptor.expiry, self.clock())
         counts, persistence = queue.counts, descriptor.persistence
-        with self._lock:
+        lock = self._lock
+        try:
+            lock.acquire(False) or wait_for(lock)
             if queue.depth + queue.reserved >= queue.most:
                 counts.puts_failed += 1
                 raise full(queue.definition.name, queue.most)
@@ -186,6 +197,8 @@ class Admission:
             numbers.last = number = numbers.last + 1
             counts.puts[persistence] += 1
             counts.put_bytes[persistence] += length
+        finally:
+            lock.release()
         priority = target.attributes.default_priority if queue.definition.fifo else descriptor.priority
         order = (MAX_PRIORITY - priority << ORDER_BITS) + number
         return tuple.__new__(Stored, (order, descriptor, stored.body, expires))
@@ -215,7 +228,9 @@ class Admission:
 
     def apply(self, puts: Moved, taken: Moved) -> None:
         """Make admitted messages available, all at once; those that were taken are gone."""
-        with self._lock:
+        lock = self._lock
+        try:
+            lock.acquire(False) or wait_for(lock)
             for queue, stored in taken:
                 if queue.backings:
                     queue.backings[stored.descriptor.persistence].forget(stored)
@@ -224,6 +239,8 @@ class Admission:
                 queue.put(stored)
                 if stored.expires:
                     self.expiry.note(queue, stored)
+        finally:
+            lock.release()
 
     def undo(self, puts: Moved, taken: Moved, *, counted: bool = True) -> None:
         """Forget admitted messages, and put those that were taken back where they were, their backout count higher."""

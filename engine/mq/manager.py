@@ -63,7 +63,7 @@ class QueueManager(Publisher):
     ) -> None:
         """`open_` says that a queue is made when a message is first put to it; no name of one: no dead-letter queue."""
         self.name = name
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.store: Lasting | None = None
         self.version = 0  # of the definitions
         self.targets: dict[str, Target] = {}  # of puts, by the names that have been looked up since the last change

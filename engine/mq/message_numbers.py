@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    import threading
+    from _thread import RLock
 
 EIGHT_BYTES: Final = (1 << 64) - 1
 
@@ -16,7 +16,7 @@ class Numbers:
 
     __slots__ = ("_lock", "last", "prefix", "start")
 
-    def __init__(self, name: str, lock: threading.Lock, last: int = 0) -> None:
+    def __init__(self, name: str, lock: RLock, last: int = 0) -> None:
         self.prefix = b"AMQ " + name.encode("ascii", "replace")[:12].ljust(12)
         self.start = int.from_bytes(os.urandom(8))
         self._lock = lock

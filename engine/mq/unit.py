@@ -17,6 +17,7 @@ from engine.mq.security.authorities import INQ
 from engine.mq.segments import taken_whole
 from engine.mq.server_operations import Unfinished
 from engine.mq.streams import add_streamed
+from engine.mq.turns import wait_for
 from engine.mq.waiting_gets import looked_further
 from engine.work import Arrival, QueueAttributes, Selection
 
@@ -87,9 +88,13 @@ class Work:
             raise too_many(manager.most_uncommitted)
         if opened.group:
             opened.check_group(selection, in_unit=syncpoint)
-        with manager.lock:
+        lock = manager.lock
+        try:
+            lock.acquire(False) or wait_for(lock)
             stored = opened.queue.take(selection, opened)
             opened.seen = opened.queue.arrivals
+        finally:
+            lock.release()
         if stored is None or opened.queue.expired:
             stored = looked_further(self, queue, opened, selection, wait, stored)
             if stored is None:

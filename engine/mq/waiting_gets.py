@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from engine.mq.turns import wait_for
 from engine.mq.waiters import Sleep, Waiter
 from engine.work import Arrival, Selection
 
@@ -116,11 +117,12 @@ def looked_further(
 
 def _awaited(work: Work, queue: str, opened: Handle, selection: Selection | None, wait: float) -> Stored | None:
     """Returns the message that comes in the time that is waited, or that the rest of the queue holds."""
-    manager, end = work.manager, None if wait < 0 else time.monotonic() + wait
+    manager, lock, end = work.manager, work.manager.lock, None if wait < 0 else time.monotonic() + wait
     while True:
         if opened.version != manager.version:
             opened = work.open(queue) or opened
-        with manager.lock:
+        try:
+            lock.acquire(False) or wait_for(lock)
             stored = opened.queue.take(selection, opened)
             work.unfinished = stored is None and opened.unfinished
             left = None if end is None else end - time.monotonic()
@@ -133,10 +135,12 @@ def _awaited(work: Work, queue: str, opened: Handle, selection: Selection | None
             work.sleep = sleep = Sleep() if manager.store is None else manager.store.absence()
             waiter = Waiter(selection, opened, sleep.end)
             opened.queue.waiters.add(waiter)
+        finally:
+            lock.release()
         try:
             sleep.wait(_bounded(left, selection))
         finally:
-            with manager.lock:
+            with lock:
                 opened.queue.waiters.remove(waiter)
 
 

@@ -21,6 +21,7 @@ from engine.mq.properties import RFH2, folder_texts, folders_of, opened, propert
 from engine.mq.property_types import Property
 from engine.mq.queued_message import Stored
 from engine.mq.refusals import MSG_TOO_BIG_FOR_Q_MGR, PUT_INHIBITED, full, refusal, too_long
+from engine.mq.turns import wait_for
 
 if TYPE_CHECKING:
     from engine.message.topics import TopicAddress
@@ -214,35 +215,32 @@ def published(
 
 
 def admitted(
-    manager: QueueManager, copies: list[Copy], publication: Publication, number: int
+    manager: QueueManager, copies: list[Copy], publication: Publication, first: int
 ) -> tuple[Moved, list[tuple[Copy, MessageException]]]:
     """Returns the messages for those subscriptions' queues that take them, and what the others refused.
 
-    They have the numbers behind `number`.
+    They have the numbers from `first` on.
     """
     moved: Moved = []
     failed: list[tuple[Copy, MessageException]] = []
     new, numbers, expires = tuple.__new__, manager.admission.numbers, publication.expires
     prefix, start = numbers.prefix, numbers.start
     shape: Shape | None = None
-    fields: list[Any] = []
-    length = 0
+    length, fields = 0, list[Any]()
     sealed = _sealed(manager, copies, publication) if copies and copies[-1].policy is not None else {}
-    with manager.lock:
-        for copy in copies:
-            number += 1
+    lock = manager.lock
+    try:
+        lock.acquire(False) or wait_for(lock)
+        for number, copy in enumerate(copies, first):
             queue = copy.queue
             if copy.shape is not shape:  # those of a shape stand together, so that this is seldom so behind the first
-                if copy.plain or (copy.compatible and publication.descriptor.format != RFH2):
-                    own, body = publication.descriptor, publication.body
-                else:
-                    shaped = sealed.get(copy.shape) or publication.shaped(*copy.shape[1:3])
-                    if isinstance(shaped, MessageException):
-                        failed.append((copy, shaped))
-                        continue
-                    own, body = shaped
-                shape, length, fields = copy.shape, len(body), list(own)
-                fields[14], fields[15], fields[16] = copy.identity
+                shaped = _shaped(copy, publication, sealed)
+                if isinstance(shaped, MessageException):
+                    failed.append((copy, shaped))
+                    continue
+                shape, (own, body) = copy.shape, shaped
+                length, fields = len(body), list(own)
+                fields[_IDENTITY] = copy.identity
             if queue is None or length > copy.longest or queue.depth + queue.reserved >= queue.most:
                 failed.append((copy, _refused(copy, length)))
                 continue
@@ -260,7 +258,18 @@ def admitted(
                 moved.append((queue, _limited(manager, copy, Stored(order, descriptor, body, expires))))
                 continue
             moved.append((queue, new(Stored, (order, descriptor, body, expires))))
+    finally:
+        lock.release()
     return moved, failed
+
+
+def _shaped(
+    copy: Copy, publication: Publication, sealed: Mapping[Shape, Formed | MessageException]
+) -> Formed | MessageException:
+    """Returns descriptor and body as those of a copy's shape have them, or why they cannot be made."""
+    if copy.plain or (copy.compatible and publication.descriptor.format != RFH2):
+        return publication.descriptor, publication.body
+    return sealed.get(copy.shape) or publication.shaped(*copy.shape[1:3])
 
 
 def _sealed(

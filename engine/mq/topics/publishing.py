@@ -266,7 +266,7 @@ class Topics:
             copies = [copy for copy in copies if not without(copy.subscription)]
         if scope == REMOTE:
             copies = [copy for copy in copies if copy.hears]
-        moved, failed = admitted(self._manager, copies, publication, number) if copies else ([], [])
+        moved, failed = admitted(self._manager, copies, publication, number + 1) if copies else ([], [])
         try:
             if failed:
                 settle(failed, publication, route.settings, moved, work)
@@ -327,7 +327,7 @@ class Topics:
         if not self._may(subscription, topic):
             return False
         copies = wanted([self._copy(subscription, topic)], publication)
-        moved, failed = admitted(manager, copies, publication, manager.admission.numbers.next(2))
+        moved, failed = admitted(manager, copies, publication, manager.admission.numbers.next())
         try:
             settle(failed, publication, self.objects.settings(topic), moved, work)
         except MessageException:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import dis
 import sys
 import threading
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import pytest
 
@@ -17,34 +14,12 @@ from engine.mq.store import transactions
 from engine.mq.store.checking import check
 from engine.mq.store.journal import Journal
 from engine.mq.store_changes import Record
-
-CALLS = frozenset(dis.opmap[name] for name in ("CALL", "CALL_FUNCTION_EX", "JUMP_BACKWARD", "RESUME"))
-
-
-class Interrupts:
-    """A trace of a thread that raises KeyboardInterrupt where Python looks for signals, at the place of a number."""
-
-    def __init__(self, place: int) -> None:
-        self.left = place
-        self._last: dict[FrameType, int] = {}
-
-    def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if frame.f_code.co_filename not in {journals.__file__, transactions.__file__}:
-            return None
-        frame.f_trace_opcodes = True
-        if event == "opcode":
-            known = self._last.get(frame)
-            self._last[frame] = frame.f_code.co_code[frame.f_lasti]
-            if known in CALLS:
-                self.left -= 1
-                if self.left == 0:
-                    raise KeyboardInterrupt
-        return self
+from tests.engine.mq.interrupts import Interrupts
 
 
 def is_interrupted(journal: Journal, place: int) -> bool:
     """Commit with an interrupt at a place; returns False where there are not so many."""
-    before, interrupts = sys.gettrace(), Interrupts(place)
+    before, interrupts = sys.gettrace(), Interrupts(place, journals, transactions)
     sys.settrace(interrupts)
     try:
         journal.commit(Record(decided=(b"%d" % place,)))
