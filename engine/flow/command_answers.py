@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from engine.descriptor import UTF_8, Descriptor
+from engine.descriptor import NO_ID, UTF_8, Descriptor
 from engine.errors import BrokerError
 from engine.flow.dead_letters import BROKER
 from engine.flow.replies import NAN, PAN, REPLY, REQUEST, answer_ids
@@ -15,6 +15,8 @@ from engine.parser import Follow, Form, parser_catalog
 
 if TYPE_CHECKING:
     from engine.tree.element import Element
+
+Own = tuple[str, bytes]
 
 RFH_COMMAND_ERROR: Final = 2336
 RFH_PARM_ERROR: Final = 2337
@@ -69,6 +71,21 @@ class RefusedError(Exception):
 def answered_reason(reason: int) -> int:
     """Returns the reason in the answer to a command for the reason of a call."""
     return _OF_CALLS.get(reason, reason or COMMAND_FAILED)
+
+
+def queue_of(said: Callable[[str], str], command: Descriptor, queue_manager: str, options: Container[str]) -> Own:
+    """Returns the queue and the correlation id of the subscriber that a command speaks for, which says values by name.
+
+    Its reply-to queue is that of one that names none; the correlation id counts with CorrelAsId alone.
+    """
+    if (said("QMgrName") or command.reply_to_q_mgr).strip() not in {"", queue_manager}:
+        raise RefusedError(Q_MGR_NAME_ERROR)
+    queue = (said("QName") or command.reply_to_q).strip()
+    if not queue:
+        raise RefusedError(Q_NAME_ERROR)
+    if "CorrelAsId" in options and command.correl_id == NO_ID:
+        raise RefusedError(CORREL_ID_ERROR)
+    return queue, command.correl_id if "CorrelAsId" in options else NO_ID
 
 
 @dataclass(frozen=True, slots=True)

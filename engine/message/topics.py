@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, unquote
 
 from engine.errors import MessageException
 
 TOPIC_STRING_ERROR: Final = 2425
+NO_SUBS_MATCHED: Final = 2550
 LONGEST: Final = 10_240  # characters
 MANY: Final = "#"
 SINGLE: Final = "+"
@@ -15,10 +19,19 @@ _SEPARATOR: Final = "/"
 _RETAIN: Final = "retain"
 _FORGET: Final = "forget"
 _POINT: Final = "point="
+_WITHOUT: Final = "without="
+_ASKS: Final = "asks"
 LOCAL: Final = "local"
 REMOTE: Final = "remote"
 _AT: Final = f"{REMOTE}="
 _MOST_DIGITS: Final = 18
+_FLAGS: Final[Mapping[str, Mapping[str, object]]] = {  # words of an address that have no value
+    _RETAIN: {"retains": True},
+    _FORGET: {"forgets": True},
+    LOCAL: {"scope": LOCAL},
+    _ASKS: {"asks": True},
+}
+_EXCEPT: Final = re.compile(rf"{_WITHOUT}([^:]+):((?:[0-9a-f]{{2}})*)")
 
 
 class TopicAddress(NamedTuple):
@@ -26,15 +39,39 @@ class TopicAddress(NamedTuple):
 
     `scope` is LOCAL where only subscribers of this queue manager are sent them, and REMOTE where another queue manager
     published them, at the microsecond `at`; otherwise all of a collective are sent them. One that `forgets` removes
-    what is retained on the topics that its own fits, and publishes nothing.
+    what is retained on the topics that its own fits, and publishes nothing. Subscriptions that send to the queue
+    and have the correlation id of `without` are not sent them. One that `asks` is answered by the feedback of the
+    descriptor that its put returns, which is NO_SUBS_MATCHED where no subscription fits.
     """
 
     topic: str
-    retains: bool
-    point: str
+    retains: bool = False
+    point: str = ""
     scope: str = ""
     at: int = 0
     forgets: bool = False
+    without: tuple[str, bytes] | None = None
+    asks: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name that messages are put to.
+
+        >>> TopicAddress("a", without=("OWN/QUEUE", b""), asks=True).name
+        'topic:without=OWN%2FQUEUE:;asks//a'
+        """
+        if _SEPARATOR in self.point or ";" in self.point:
+            problem = f"subscription point {self.point!r:.60} has a / or ;; take it out"
+            raise _refusal(problem, self.point)
+        words = (
+            _FORGET if self.forgets else "",
+            _RETAIN if self.retains else "",
+            f"{_POINT}{self.point}" if self.point else "",
+            f"{_AT}{self.at}" if self.scope == REMOTE else self.scope,
+            "" if self.without is None else f"{_WITHOUT}{quote(self.without[0], safe='')}:{self.without[1].hex()}",
+            _ASKS if self.asks else "",
+        )
+        return f"{ADDRESS}{';'.join(filter(None, words))}//{self.topic}"
 
 
 def levels_of(text: str) -> tuple[str, ...]:
@@ -84,11 +121,7 @@ def address(topic: str, *, retain: bool = False, point: str = "", scope: str = "
     """
     if not (retain or point or scope):
         return f"topic://{topic}"
-    if _SEPARATOR in point or ";" in point:
-        problem = f"subscription point {point!r:.60} has a / or ;; take it out"
-        raise _refusal(problem, point)
-    words = (_RETAIN if retain else "", f"{_POINT}{point}" if point else "", f"{_AT}{at}" if scope == REMOTE else scope)
-    return f"{ADDRESS}{';'.join(filter(None, words))}//{topic}"
+    return TopicAddress(topic, retain, point, scope, at).name
 
 
 def deletion(topic: str, *, point: str = "", scope: str = "") -> str:
@@ -97,34 +130,30 @@ def deletion(topic: str, *, point: str = "", scope: str = "") -> str:
     >>> deletion("a/+", scope=LOCAL)
     'topic:forget;local//a/+'
     """
-    said, _, _ = address("", point=point, scope=scope).removeprefix(ADDRESS).partition("//")
-    return f"{ADDRESS}{';'.join(filter(None, (_FORGET, said)))}//{topic}"
+    return TopicAddress(topic, False, point, scope, forgets=True).name
 
 
 def read_address(name: str) -> TopicAddress:
     """Returns what the name says that a message is put to for its publication.
 
-    >>> read_address("topic:retain;point=eur//a/b")
-    TopicAddress(topic='a/b', retains=True, point='eur', scope='', at=0, forgets=False)
+    >>> read_address("topic:retain;point=eur//a/b")[:5]
+    ('a/b', True, 'eur', '', 0)
     """
     said, _, topic = name.removeprefix(ADDRESS).partition("//")
-    retain, forget, point, scope, at = False, False, "", "", 0
+    values: dict[str, Any] = {}
     for word in filter(None, said.split(";")):
-        if word == _RETAIN:
-            retain = True
-        elif word == _FORGET:
-            forget = True
-        elif word == LOCAL:
-            scope = LOCAL
+        if word in _FLAGS:
+            values |= _FLAGS[word]
         elif word.startswith(_AT) and (digits := word.removeprefix(_AT)).isdecimal() and len(digits) <= _MOST_DIGITS:
-            scope, at = REMOTE, int(digits)
+            values |= {"scope": REMOTE, "at": int(digits)}
         elif word.startswith(_POINT):
-            point = word.removeprefix(_POINT)
+            values["point"] = word.removeprefix(_POINT)
+        elif found := _EXCEPT.fullmatch(word):
+            values["without"] = unquote(found[1]), bytes.fromhex(found[2])
         else:
             problem = f"{name!r:.200} is no address of a topic: write topic://TOPIC or topic:retain//TOPIC"
             raise _refusal(problem, name)
-    checked = checked_pattern(topic) if forget else checked_topic(topic)
-    return TopicAddress(checked, retain, point, scope, at, forget)
+    return TopicAddress(checked_pattern(topic) if "forgets" in values else checked_topic(topic), **values)
 
 
 def _refusal(problem: str, text: str) -> MessageException:

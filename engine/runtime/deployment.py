@@ -18,6 +18,7 @@ from engine.message.received import ROOT, Received, RootDomain
 from engine.node import ANY_TERMINAL, FAILURE, LABEL, Node, NodeType, Property, build, node_catalog, read_values
 from engine.parser import Parser
 from engine.runtime.batches import Batch
+from engine.runtime.node_protocols import KnowsWires, WritesFiles
 from engine.runtime.user_trace import Evaluation, Listen, TracedWork, UserTrace, heard
 from engine.work import NO_ORDER, Order, UnitOfWork
 
@@ -39,23 +40,6 @@ class Supplies(Protocol):
     parsers: Mapping[str, Parser]
     allowance: Allowance
     files: AllowedFiles
-
-
-@runtime_checkable
-class WritesFiles(Protocol):
-    """A node that writes files."""
-
-    def allow(self, files: AllowedFiles) -> None:
-        """Takes the files that it may write; refuses where its own is none of them."""
-        ...
-
-
-class Entrance(Protocol):
-    """A node at which messages enter a flow: it gets them itself."""
-
-    def receive(self, work: UnitOfWork) -> Message | None:
-        """The next message of its queue, or None where there is none."""
-        ...
 
 
 class Station:
@@ -336,6 +320,9 @@ def deploy(
         declared = target.type.label_property
         assert declared is not None
         stations[router].connect(f"{LABEL}{getattr(target.node, declared.attribute)}", target, watch)
+    for station in stations.values():
+        if isinstance(station.node, KnowsWires):
+            station.node.wire(station.wires if listen is None else station.type.outputs)
     if not isinstance(bind, Supplies):
         return DeployedFlow(flow, stations)
     return DeployedFlow(flow, stations, RootDomain(bind.parsers) if bind.parsers else ROOT, bind.allowance)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,9 +15,13 @@ from engine.errors import MessageException
 from engine.message.assembly import Message
 from engine.message.received import Received
 from engine.mq.properties import opened, with_folders
+from engine.mq.topics.listening import STREAM
+from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
 from engine.tree.sharing import copy
 from engine.tree.step import step
+from tests.engine.mq.served import serving
+from tests.engine.runtime_nodes import flow_of, use
 from tests.nodes.bench import Seen, carried, exception_numbers
 
 
@@ -58,8 +66,103 @@ TOPICS: tuple[tuple[tuple[str, ...], dict[str, object], tuple[int, ...]], ...] =
 def test_topics(topics: tuple[str, ...], properties: dict[str, object], expected: tuple[int, ...]) -> None:
     """A message is published once on each of its topics, to the subscribers of the node's subscription point."""
     queues = queue_manager()
-    seen = published(queues, message(*topics), "out", **properties)
-    assert (expected, ["out"]) == (depths(queues), seen.terminals)
+    seen = published(queues, message(*topics), "out", "noMatch", **properties)
+    assert (expected, ["out" if any(expected) else "noMatch"]) == (depths(queues), seen.terminals)
+
+
+MATCHED = (
+    ("n/a", "", "out"),
+    ("x", "", "noMatch"),
+    ("s", "", "noMatch"),
+    ("s</Topic><Topic>m", "", "out"),
+    ("x", "RetainPub", "noMatch"),
+    ("x", "Local", "noMatch"),
+    ("own", "OtherSubsOnly", "noMatch"),
+    ("own", "", "out"),
+)
+
+
+@pytest.mark.parametrize("transactional", [True, False])
+@pytest.mark.parametrize("is_served", [False, True])
+@pytest.mark.parametrize(("topics", "options", "expected"), MATCHED)
+def test_matched(
+    topics: str, options: str, expected: str, is_served: bool, transactional: bool, tmp_path: Path
+) -> None:
+    """A message goes on to noMatch where no subscription takes it, though it is retained, else to out."""
+    with serving(queue_manager(), tmp_path) if is_served else nullcontext(queue_manager()) as queues:
+        queues.define("SUB", "s", {"TOPICSTR": "s", "DEST": "B", "SELECTOR": "a = 1"})
+        queues.define("SUB", "own", {"TOPICSTR": "own", "DEST": "B", "DESTCORL": "00" * 24})
+        folder = (
+            f"<psc><Command>Publish</Command><PubOpt>{options}</PubOpt><Topic>{topics}</Topic><QName>B</QName></psc>"
+        )
+        descriptor, body = with_folders([folder], Descriptor(format="MQSTR", feedback=2550), b"body")
+        for number in range(3):  # also once the client knows the topic
+            sent = Message(copy(Received(descriptor, body, transactional=transactional).root()))
+            seen = published(queues, sent, "out", "noMatch", commits=number != 1)
+            assert ([expected], None) == (seen.terminals, seen.error)
+            assert "retain" not in options.lower() or queues.depth("SYSTEM.RETAINED.PUB.QUEUE") == 1
+
+
+def noted(puts: list[str], queue: str, descriptor: Descriptor, _: bytes, *, syncpoint: bool) -> Descriptor:
+    """Note where a message is put."""
+    assert syncpoint
+    puts.append(queue)
+    return descriptor
+
+
+WIRES = (("", False), ("In.out -> P", False), ("P.failure -> Q", False), ("P.out -> Q", True), ("P.noMatch -> Q", True))
+
+
+@pytest.mark.parametrize(("wires", "expected"), WIRES)
+def test_wires(wires: str, expected: bool) -> None:
+    """A flow asks what fits only where messages go further than the Publication node, or are listened to."""
+    nodes = [use("In: MQInput", ("queueName", "IN")), use("P: Publication"), use("Q: MQOutput", ("queueName", "Q"))]
+    for listen, asks in ((None, expected), (lambda *_: None, True)):
+        puts: list[str] = []
+        work: Any = SimpleNamespace(queue_manager="QM1", put=partial(noted, puts))
+        deploy(flow_of(nodes, wires), listen=listen).stations["P"].carry(message("n/a"), work)
+        assert [f"topic:{'asks' if asks else ''}//n/a"] == puts[:1]
+
+
+OTHERS: tuple[tuple[str, dict[str, Any], tuple[int, ...], int], ...] = (
+    ("<QName>A</QName>", {}, (0, 2, 1), 0),
+    ("", {"reply_to_q": "A", "msg_type": 8}, (0, 2, 1), 0),
+    ("<QName>B</QName>", {"correl_id": b"\1" * 24}, (1, 1, 1), 0),
+    ("<QName>B</QName><PubOpt>CorrelAsId</PubOpt>", {"correl_id": b"\1" * 24}, (1, 1, 1), 1),
+    ("<QName>B</QName><PubOpt>CorrelAsId</PubOpt>", {"correl_id": b"\2" * 24}, (1, 2, 1), 0),
+    ("<QName>B</QName><PubOpt>RetainPub</PubOpt><PubOpt>Local</PubOpt>", {}, (1, 1, 1), 0),
+    ("<QName>A</QName><QMgrName>QM1</QMgrName>", {}, (0, 2, 1), 0),
+    ("<QName>A</QName><QMgrName>OTHER</QMgrName>", {}, (0, 0, 0), 3074),
+    ("<QName>A</QName><PubOpt>CorrelAsId</PubOpt>", {}, (0, 0, 0), 3080),
+    ("", {"reply_to_q": "", "msg_type": 8}, (0, 0, 0), 3076),
+)
+
+
+@pytest.mark.parametrize("by_node", [True, False])
+@pytest.mark.parametrize(("folder", "changes", "expected", "reason"), OTHERS)
+def test_others_only(
+    folder: str, changes: dict[str, Any], expected: tuple[int, ...], reason: int, by_node: bool
+) -> None:
+    """OtherSubsOnly leaves out the publisher's own subscriptions, in a Publication node as on the default stream."""
+    queues = MemoryQueues("A", "B", "C", "ANSWERS", STREAM, name="QM1")
+    for name, queue, correl_id in (("1", "A", "00"), ("2", "B", "00"), ("3", "B", "01"), ("4", "C", "00")):
+        queues.define("SUB", name, {"TOPICSTR": "t", "DEST": queue, "DESTCORL": correl_id * 24, "PSPROP": "RFH2"})
+    own = Descriptor(msg_type=1, reply_to_q="ANSWERS", format="MQSTR")._replace(**changes)
+    said = f"<psc><Command>Publish</Command><PubOpt>OtherSubsOnly</PubOpt><Topic>t</Topic>{folder}</psc>"
+    put = with_folders([said], own, b"body")
+    if by_node:
+        error = published(queues, Message(copy(Received(*put).root())), "out").error
+        assert (reason if reason == 3076 else None) == (error and error.number)
+    else:
+        work = queues.work()
+        work.put(STREAM, *put)
+        work.commit()
+        queues.topics.drain()
+    assert expected == depths(queues)
+    if reason == 1:
+        assert [bytes(24)] == [one.descriptor.correl_id for one in queues.browse("B")]
+    told = [value for arrival in queues.browse("ANSWERS") for name, value in opened(*arrival)[0] if "Reason" in name]
+    assert ([str(reason)] if reason in {3074, 3080} else []) == told
 
 
 @pytest.mark.parametrize(
@@ -138,7 +241,7 @@ ANSWERED: tuple[tuple[str, dict[str, object], str, str, tuple[int, ...]], ...] =
     (PUBLISH, {"reply_to_q": "", "msg_type": 8}, "out", "", (1, 0, 0)),
     (PUBLISH, {"reply_to_q": "NONE"}, "out", "", (1, 0, 0)),
     ("<Topic>n/a</Topic>", {}, "out", "", (1, 0, 0)),
-    (PUBLISH + "<Topic>open</Topic>", {"user_identifier": "bob"}, "out", WARNED, (0, 0, 0)),
+    (PUBLISH + "<Topic>open</Topic>", {"user_identifier": "bob"}, "noMatch", WARNED, (0, 0, 0)),
     (PUBLISH + "<Topic>m/#</Topic>", {}, "out", "Completion=warning Reason=3072 Topic=m/#", (1, 0, 0)),
     (PUBLISH, {"user_identifier": "bob"}, "failure", "Completion=error Reason=3081", (0, 0, 0)),
     (
@@ -176,7 +279,7 @@ def test_answered(
     own = Descriptor(msg_type=1, reply_to_q="ANSWERS", msg_id=b"\7" * 24, format="MQSTR")._replace(**changes)
     sent = Message(copy(Received(*with_folders([f"<psc>{folder}</psc>"], own, b"body")).root()))
     work = queues.work()
-    seen = carried("Publication", sent, *(("out", "failure") if is_wired and terminal else ()), work=work)
+    seen = carried("Publication", sent, *(("out", "failure", "noMatch") if is_wired and terminal else ()), work=work)
     assert 0 == queues.depth("ANSWERS")
     work.commit()
     assert ([terminal] if is_wired and terminal else [], not terminal) == (seen.terminals, seen.error is not None)

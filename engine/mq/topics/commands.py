@@ -47,7 +47,7 @@ def _publish(manager: QueueManager, work: Work, command: Asked) -> Answered:
     own = command.descriptor
     scope = LOCAL if "Local" in options else ""
     without = None
-    if "OtherSubsOnly" in options and (command.one("QName") or own.reply_to_q):
+    if "OtherSubsOnly" in options:
         without = Subscriber.of(manager, command, options).is_sent
     told = {_TOLD[name]: command.one(name) for name in _TOLD if command.one(name)}
     folders = [*command.others, *folder_texts(told)]

@@ -179,7 +179,7 @@ def published(
     given: tuple[int, str, str],
 ) -> Publication:
     """Returns a publication with what is given to it: its number, its user, and its user where it says none."""
-    topic, _, point, _, at, _ = address
+    topic, _, point, _, at, *_ = address
     admission = manager.admission
     if not settings.publishes:
         raise refusal(PUT_INHIBITED, f"publications on {topic} are inhibited: ALTER the TOPIC", topic)

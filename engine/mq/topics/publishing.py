@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import PERSISTENT, Descriptor
 from engine.errors import BrokerError, MessageException
-from engine.message.topics import LOCAL, REMOTE, TopicAddress, read_address
+from engine.message.topics import LOCAL, NO_SUBS_MATCHED, REMOTE, TopicAddress, read_address
 from engine.mq import stream_rules
 from engine.mq.admission import Target, limited
 from engine.mq.attributes import checked, defaults
@@ -150,14 +151,16 @@ class Topics:
     def target(self, name: str, alias: QueueDefinition | None) -> Target:
         """Returns what messages are put to by the address of a topic, or an alias of one."""
         if alias is None:
-            said = TopicAddress(*read_address(name))
+            said = read_address(name)
         else:
             check_gate(alias, "PUT")
-            said = TopicAddress(self.objects.topic_behind(name, alias.target), retains=False, point="")
+            said = TopicAddress(self.objects.topic_behind(name, alias.target))
         settings = self.objects.settings(said.topic)
         own = QueueAttributes(default_persistence=settings.persistence, default_priority=settings.priority)
         limits = {settings.longest_expiry, 0 if alias is None else alias.longest_expiry} - {0}
         definition = QueueDefinition(name, own, longest_expiry=min(limits, default=0))
+        if said.asks:
+            definition = replace(definition, max_depth=0)  # so that each put is answered: queues with room answer some
         target = Target(name, Queue(definition), definition, self._manager.admission.longest)
         target.topic = said
         return target
@@ -178,7 +181,9 @@ class Topics:
                 self._manager.security.check_publisher(descriptor.user_identifier, found)
                 self.forget(found, topic.point, work, everywhere=topic.scope != LOCAL)
             return descriptor
-        own, puts = self.publish(target, descriptor, body, work)
+        own, puts = self.publish(
+            target, descriptor, body, work, None if topic.without is None else _sends(topic.without)
+        )
         work.add(puts, syncpoint=syncpoint)
         return own
 
@@ -251,7 +256,7 @@ class Topics:
         retained is put in the publisher's unit of work at once.
         """
         assert target.topic is not None  # it is asked for those that lead to one
-        topic, retains, point, scope, _, _ = target.topic
+        topic, retains, point, scope, *_, asks = target.topic
         route = target.route
         if route is None:
             route = target.route = self.route(topic, point)
@@ -262,18 +267,16 @@ class Topics:
             self._manager, target.topic, route.settings, descriptor, body, (number, user, work.user)
         )
         copies = wanted(route.copies, publication) if route.selective else route.copies
-        if without is not None:
-            copies = [copy for copy in copies if not without(copy.subscription)]
-        if scope == REMOTE:
-            copies = [copy for copy in copies if copy.hears]
+        if without is not None or scope == REMOTE:
+            copies = [copy for copy in copies if _is_meant(copy, without, scope)]
         moved, failed = admitted(self._manager, copies, publication, number + 1) if copies else ([], [])
         try:
             if failed:
                 settle(failed, publication, route.settings, moved, work)
             if retains:
                 self._retain(publication, work, remote=scope == REMOTE)
-            if route.onward is not None and not scope:
-                moved.append(self._sent_on(route.onward, of_publication(publication, retains=retains)))
+            if (onward := None if scope else route.onward) is not None:
+                moved.append(self._sent_on(onward, of_publication(publication, retains=retains)))
         except BrokerError:
             self._manager.admission.undo(moved, [])
             raise
@@ -282,6 +285,9 @@ class Topics:
         traffic.last, traffic.publisher = publication.at, id(work)
         if failed or copies is not route.copies or traffic.is_retired:
             self._counts.note((topic, point), route, copies, [copy for copy, _ in failed])
+        if asks:  # where others subscribe elsewhere, somebody may
+            fits = bool(copies) or onward is not None
+            return publication.descriptor._replace(feedback=0 if fits else NO_SUBS_MATCHED), moved
         return publication.descriptor, moved
 
     def _retain(self, publication: Publication, work: Work, *, remote: bool) -> None:
@@ -362,3 +368,13 @@ class Topics:
         except MessageException as error:
             if error.reason != OBJECT_ALREADY_EXISTS:
                 raise
+
+
+def _sends(to: tuple[str, bytes]) -> Callable[[Subscription], bool]:
+    """Returns a test for subscriptions that send to a queue with a correlation id."""
+    return lambda one: (one.queue, one.correl_id) == to
+
+
+def _is_meant(copy: Copy, without: Without, scope: str) -> bool:
+    """Returns True for a subscription that is not left out, and hears other queue managers where they publish."""
+    return (scope != REMOTE or copy.hears) and (without is None or not without(copy.subscription))

@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING, Final
 from engine.descriptor import NO_ID
 from engine.errors import MessageException
 from engine.flow.command_answers import (
-    CORREL_ID_ERROR,
     DUPLICATE_SUBSCRIPTION,
     NO_RETAINED_MSG,
     NOT_AUTHORIZED,
     NOT_REGISTERED,
-    Q_MGR_NAME_ERROR,
-    Q_NAME_ERROR,
     REG_OPTIONS_ERROR,
     RFH_DUPLICATE_PARM,
     SUB_IDENTITY_ERROR,
@@ -27,6 +24,7 @@ from engine.flow.command_answers import (
     Answered,
     RefusedError,
     answered_reason,
+    queue_of,
 )
 from engine.mq.security.authorities import SUB
 from engine.mq.security.rights import base_of
@@ -71,17 +69,7 @@ class Subscriber:
     @classmethod
     def of(cls, manager: QueueManager, command: Asked, options: frozenset[str]) -> Subscriber:
         """Returns the subscriber that a command names, or its reply-to queue is."""
-        descriptor = command.descriptor
-        if (command.one("QMgrName") or descriptor.reply_to_q_mgr) not in {"", manager.name}:
-            raise RefusedError(Q_MGR_NAME_ERROR)
-        queue = command.one("QName") or descriptor.reply_to_q
-        if not queue:
-            raise RefusedError(Q_NAME_ERROR)
-        if "CorrelAsId" not in options:
-            return cls(queue, NO_ID)
-        if descriptor.correl_id == NO_ID:
-            raise RefusedError(CORREL_ID_ERROR)
-        return cls(queue, descriptor.correl_id)
+        return cls(*queue_of(command.one, command.descriptor, manager.name, options))
 
     def unnamed(self, command: Asked, topic: str) -> str:
         """Returns the name of the subscription to a topic that no command has named."""
