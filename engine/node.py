@@ -5,7 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Protocol, TypeVar, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    Protocol,
+    TypeVar,
+    get_args,
+    get_origin,
+    runtime_checkable,
+)
 from typing import get_type_hints as annotations_of
 
 from engine.catalog import Catalog, did_you_mean
@@ -35,6 +46,16 @@ class Node(Protocol):
 
         The yield answers whether anything is wired to the terminal.
         """
+        ...
+
+
+@runtime_checkable
+class Publishes(Protocol):
+    """A node that publishes messages, which needs a queue manager that knows who subscribes."""
+
+    @property
+    def publishes_at(self) -> str:
+        """The subscription point of its publications; an empty one is that of all who name none."""
         ...
 
 

@@ -7,6 +7,7 @@ from typing import Final, Protocol
 
 from engine.mq.definitions import QueueDefinition
 from engine.mq.manager import DEAD_LETTER_QUEUE, QueueManager
+from engine.node import Publishes
 
 __all__ = ["DEAD_LETTER_QUEUE", "PUBLICATIONS", "MemoryQueues", "QueueDefinition", "subscribe"]
 
@@ -41,7 +42,7 @@ def subscribe(queues: Subscribable, nodes: Iterable[object], subscribers: Mappin
     >>> queues.display("SUB")[0]["DEST"]
     'WEATHER'
     """
-    points = {str(node.subscription_point) for node in nodes if hasattr(node, "subscription_point")}
+    points = {node.publishes_at for node in nodes if isinstance(node, Publishes)}
     wanted = subscribers or dict.fromkeys([PUBLICATIONS] if points else [], "#")
     for queue, topic in wanted.items():
         for point in sorted(points | {""}):

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from engine.descriptor import NO_ID
 from engine.errors import BrokerError, Place
+from engine.node import Publishes
 from engine.transports.amqp.links import Peer
 from engine.transports.amqp.messages import MESSAGE_ID, Identifiers
 from engine.work import Selection
@@ -42,7 +43,7 @@ def find_problems(nodes: Iterable[tuple[Place, object]], peer: Peer) -> Iterator
         for attribute, words in _NEVER.items():
             if getattr(node, attribute, False):
                 yield place, f"no AMQP broker has {words}: use the queue manager, or leave it away"
-        if hasattr(node, "subscription_point"):  # as Publication nodes have
+        if isinstance(node, Publishes):
             yield place, "it publishes for subscribers of the queue manager, which no AMQP broker knows: use MQOutput"
         if getattr(node, "order_mode", "default") == "byUserID":
             yield place, "no AMQP broker keeps the order of each user (orderMode byUserID): use byQueueOrder or default"

@@ -233,8 +233,9 @@ class Node:
         ({"get_with_correl_id": True}, RABBIT, "getWithCorrelId needs selectors"),
         ({"all_msgs_available": True}, ARTEMIS, "allMsgsAvailable"),
         ({"order_mode": "byUserID"}, ARTEMIS, "byUserID"),
-        ({"subscription_point": ""}, ARTEMIS, "publishes for subscribers of the queue manager"),
+        ({"publishes_at": ""}, ARTEMIS, "publishes for subscribers of the queue manager"),
         ({"browse": True, "get_with_correl_id": True, "order_mode": "byQueueOrder"}, ARTEMIS, None),
+        ({"subscription_point": ""}, RABBIT, None),
         ({}, RABBIT, None),
     ],
 )
