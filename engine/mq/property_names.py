@@ -17,9 +17,9 @@ _OF_USERS: Final = "mq_usr"
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Refuse the names of properties that MQ does not let a program set; what no header can hold is refused later.
+    """Refuse the names of properties that MQ does not let a program set: they are Java's identifiers, and dots between.
 
-    >>> check_names(["colour", "JMSType", "shop.town", "usr.colour", "notes"])
+    >>> check_names(["colour", "JMSType", "shop.town", "usr.colour", "notes", "größe"])
     """
     for name in names:
         if problem := problem_of(name):
@@ -48,4 +48,8 @@ def _reserved(name: str, plain: str) -> str:
         return "paths into a message begin so"
     if name[:2].lower() == "mq" and name[: len(_OF_USERS)].lower() != _OF_USERS and name.count(".") > 1:
         return "one that begins with mq has one dot at most"
-    return "it has characters beyond U+FFFF" if name and max(name) > "\uffff" else ""
+    if name and max(name) > "\uffff":
+        return "it has characters beyond U+FFFF"
+    if not all(part.isidentifier() for part in name.split(".")):
+        return "it takes letters, digits and _, and dots between them, and begins with a letter or _, also behind a dot"
+    return ""

@@ -135,6 +135,7 @@ NAMES = (
     *((name, 2442) for name in ("JMSPriority", "JMSXUserID", "JMSXAppID", "JMS_IBM_Format", "JMSanything", "JMS")),
     *((name, 2442) for name in ("Body.a", "Root.XML.a", "Root.MQMD.Priority", "Body", "mq.a.b", "MQ.a.b", "mqps.a.b")),
     *((name, 2442) for name in ("", ".a", "a.", "a..b", "1a", "-a", "a b", "a=b", "a<", "a'b", "a,b", "\U0001d51e")),
+    *((name, 2442) for name in ("a-b", "usr.a-b", "shop.x-y", "a²", "a.1", "a$b", "a:b", "a\tb", "a\0b")),
     ("a" * 4096, 2513),
     *((name, 0) for name in ("JMSType", "JMSCorrelationID", "JMSReplyTo", "JMSXGroupID", "JMSXGroupSeq", "jms", "usr")),
     *(
@@ -156,9 +157,10 @@ def test_names_of_properties(name: str, reason: int) -> None:
     assert reason == caught.value.reason
 
 
-def test_a_header_with_names_that_nobody_can_put_stays_in_front_of_its_body() -> None:
+@pytest.mark.parametrize("name", ["JMSPriority", "content-type"])
+def test_a_header_with_names_that_nobody_can_put_stays_in_front_of_its_body(name: str) -> None:
     """What is printed can be put again as it was."""
-    descriptor, body = join({"JMSPriority": 5, "colour": "red"}, Descriptor(format="MQSTR"), b"body")
+    descriptor, body = join({name: 5, "colour": "red"}, Descriptor(format="MQSTR"), b"body")
     found = to_object(descriptor, body)
     assert ({}, "MQHRF2") == (found["properties"], found["format"])
     assert (descriptor, body) == from_object(found)
