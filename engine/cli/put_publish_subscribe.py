@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 _AS_THE_QUEUE: Final = 2  # the persistence that leaves it to the queue
-_OF_JSON: Final = 8  # how much longer than its body a message is as JSON, at most
 
 
 Properties = Annotated[
@@ -119,7 +118,10 @@ def put(
         raise ConfigurationException("name files, or - for standard input, or give --text: one of the three")
     with reached(queue_manager, user) as manager:
         work = begin(manager)
-        done, given = 0, _messages(files or [], text, options, count, as_json=as_json)
+        done, given = (
+            0,
+            _messages(files or [], text, options, count, _lines(options, manager, queue) if as_json else None),
+        )
         while True:
             try:
                 some = _put_unit(work, queue, islice(given, unit), as_json=as_json)
@@ -151,13 +153,16 @@ def _put_unit(work: UnitOfWork, queue: str, given: Iterator[Given], *, as_json: 
     return some
 
 
-def _messages(files: list[str], text: str | None, options: Options, count: int, *, as_json: bool) -> Iterator[Given]:
-    for given in _sources(files, text, options, as_json=as_json):
+def _messages(
+    files: list[str], text: str | None, options: Options, count: int, lines: Iterator[Given] | None
+) -> Iterator[Given]:
+    """Yields the messages that are given; `lines` are those of standard input where that holds JSON."""
+    for given in _sources(files, text, options, lines):
         for _ in range(count):
             yield given
 
 
-def _sources(files: list[str], text: str | None, options: Options, *, as_json: bool) -> Iterator[Given]:
+def _sources(files: list[str], text: str | None, options: Options, lines: Iterator[Given] | None) -> Iterator[Given]:
     from engine.descriptor import Descriptor
     from engine.files.input_files import MOST, NO_MESSAGE, read_stream
 
@@ -167,8 +172,8 @@ def _sources(files: list[str], text: str | None, options: Options, *, as_json: b
     for name in files:
         if name != "-":
             yield options.message(name, plain, _read(name))
-        elif as_json:
-            yield from _lines(options)
+        elif lines is not None:
+            yield from lines
         else:
             yield options.message("standard input", plain, read_stream(_standard_input(), "stdin", MOST, NO_MESSAGE))
 
@@ -188,13 +193,11 @@ def _read(name: str) -> bytes:
     return read_file(path, MOST, NO_MESSAGE)
 
 
-def _lines(options: Options) -> Iterator[Given]:
-    from engine.files.input_files import MOST, lines_of
+def _lines(options: Options, manager: Any, queue: str) -> Iterator[Given]:
+    from engine.cli.json_lines import numbered_lines
     from engine.mq.message_json import from_line
 
-    for number, line in enumerate(lines_of(_standard_input(), "standard input", _OF_JSON * MOST), 1):
-        if not line.strip():
-            continue
+    for number, line in numbered_lines(_standard_input(), manager, queue):
         place = f"line {number}"
         try:
             descriptor, body = from_line(line)

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 from contextlib import nullcontext
-from io import TextIOWrapper
+from io import BytesIO, TextIOWrapper
 
 import pytest
 
@@ -318,3 +318,48 @@ def test_a_standard_input_that_is_closed_is_no_empty_one(folder, capsys, monkeyp
     ended = penstock(capsys, *arguments)
     assert (1, "") == (ended.code, ended.out)
     assert "standard input is closed" in ended.err
+
+
+class Endless(BytesIO):
+    """A stream of digits without an end, behind what it is given, that counts what is read."""
+
+    read_in_all = 0
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        assert size is not None
+        assert size > 0
+        line = super().readline(size)
+        line = line if line.endswith(b"\n") else line.ljust(size, b"7")
+        self.read_in_all += len(line)
+        return line
+
+
+@pytest.mark.parametrize(
+    ("queue", "begun", "longest"),
+    [
+        ("SHORT", '{"body": "', 1_000),
+        ("TO.SHORT", '{"body": "', 1_000),
+        ("SHORT", '{"msg_flags": 1, "body": "', 40_000),
+        ("SHORT", '{"msg_flags": 8, "body": "', 1_000),
+        ("WIDE", '{"body": "', 40_000),
+    ],
+)
+def test_a_line_is_as_long_as_a_message_may_be(folder, capsys, monkeypatch, queue, begun, longest):
+    """A line that holds more than a message of the queue is named and not read on; those before it are in."""
+    with QueueManager.open(folder) as manager:
+        manager.mqsc(
+            "ALTER QMGR MAXMSGL(40000)\nDEF QL(SHORT) MAXMSGL(1000)\nDEF QA(TO.SHORT) TARGET(SHORT)\nDEF QL(WIDE)"
+        )
+    body = "\\u0000" * 1_000  # the longest of all that a message of so many bytes can be
+
+    def refused() -> None:
+        given = Endless(f'{{"body": "{body}"}}\n\n{begun}'.encode())
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(given))
+        ended = penstock(capsys, "put", queue, "-", "--json", "--unit", "1")
+        assert (1, 1) == (ended.code, len(lines(ended.out)))
+        assert re.search(rf"BIP2030.*line 3 .* {longest:,} at most.*1 message is in", ended.err)
+        assert given.read_in_all < 8 * longest + 70_000 + 7_000
+
+    refused()
+    with QueueManager.open(folder) as manager, serving(manager, folder):
+        refused()
