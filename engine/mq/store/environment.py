@@ -19,7 +19,7 @@ import lmdb
 from engine.errors import ConfigurationException
 from engine.mq.store.records import damaged
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 WRITTEN: Final = b"format"  # the key of an environment's own word for its format, in its table meta
 _TABLES: Final = ("messages", "chunks", "references", "ids", "expiry", "counts", "objects", "decisions", "meta")
 _UNLIMITED: Final = 1 << 36  # bytes of address space, not of disk

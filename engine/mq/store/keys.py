@@ -14,8 +14,8 @@ ORDER: Final = struct.Struct(">IQ")  # queue, order
 EXPIRY: Final = struct.Struct(">QIQ")  # moment, queue, order
 CHUNK: Final = struct.Struct(">QI")  # body, number
 NUMBER: Final = struct.Struct(">I")
-_ID: Final = struct.Struct(">IBQ")  # queue, kind, folded id
-_ID_OF_MESSAGE: Final = struct.Struct(">IBQQ")  # the same, and the order of the message
+_ID: Final = struct.Struct(">BQI")  # kind, folded id, queue: ids that count up stand beside each other over all queues
+_ID_OF_MESSAGE: Final = struct.Struct(">BQIQ")  # kind, folded id, and the key of the message
 _FOLDED: Final = struct.Struct(">QQQ")
 _MSG_ID, _CORREL_ID, _GROUP_ID = b"MCG"  # kinds of ids, as `keys_of` names them
 ORDER_AT: Final = _ID.size
@@ -29,10 +29,10 @@ def id_prefix(queue: int, key: bytes) -> bytes:
     The id is folded to eight bytes, so that ids that count up stand beside each other; who looks one up compares it.
 
     >>> id_prefix(1, b"M" + bytes(23) + b"A").hex()
-    '000000014d0000000000000041'
+    '4d000000000000004100000001'
     """
     number = int.from_bytes(key[1:])
-    return _ID.pack(queue, key[0], (number ^ number >> 64 ^ number >> 128) & _EIGHT_BYTES)
+    return _ID.pack(key[0], (number ^ number >> 64 ^ number >> 128) & _EIGHT_BYTES, queue)
 
 
 def id_keys(queue: int, order: int, descriptor: Descriptor) -> list[bytes]:
@@ -50,7 +50,7 @@ def id_keys(queue: int, order: int, descriptor: Descriptor) -> list[bytes]:
     ):
         if own != NO_ID:
             first, second, third = _FOLDED.unpack(own)
-            keys.append(_ID_OF_MESSAGE.pack(queue, kind, first ^ second ^ third, order))
+            keys.append(_ID_OF_MESSAGE.pack(kind, first ^ second ^ third, queue, order))
     return keys
 
 

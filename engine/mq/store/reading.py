@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.mq.queued_message import Stored, keys_of
 from engine.mq.store.body_compression import unpacked
-from engine.mq.store.keys import CHUNK, LAST, NUMBER, ORDER, ORDER_AT, id_keys, id_prefix, order_of
+from engine.mq.store.keys import CHUNK, LAST, ORDER, ORDER_AT, id_keys, id_prefix, order_of
 from engine.mq.store.records import damaged, read_chunk, read_head
 
 if TYPE_CHECKING:
@@ -98,12 +98,12 @@ def with_ids(
 
 def _indexed(index: bytes, transaction: Any, table: Any) -> tuple[bytes, bytes]:
     """Returns the key and the record of the message that an entry of the index of ids is of."""
-    order = order_of(index)
-    key = index[: NUMBER.size] + order.to_bytes(8)
+    key = index[-ORDER.size :]
+    queue, order = ORDER.unpack(key)
     record = transaction.get(key, db=table)
     if record is None:
         raise damaged(f"the index has a message ({key.hex()}) that is not there")
-    if index not in id_keys(NUMBER.unpack_from(index)[0], order, read_head(key, record).descriptor):
+    if index not in id_keys(queue, order, read_head(key, record).descriptor):
         raise damaged(f"the index has a message ({key.hex()}) by an id that it does not have")
     return key, record
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from engine.mq.store.environment import WRITTEN, Environment
 from engine.mq.store.keys import NUMBER
@@ -12,6 +12,8 @@ from engine.mq.store.records import checked, number_record
 from engine.mq.store.writing import CEILING, objects
 
 _CHECKED_SINCE_2: Final = ("counts", "references", "objects", "decisions")
+_QUEUE: Final = 4  # bytes of the number of a queue, by which entries of the index of ids began in format 2
+_ID_AND_QUEUE: Final = 13  # bytes of it, of the kind of the id and of the folded id
 
 
 def _check_counters(path: Path, size: int) -> None:
@@ -20,8 +22,8 @@ def _check_counters(path: Path, size: int) -> None:
     try:
         with environment.begin() as transaction:
             meta = environment.db["meta"]
-            if transaction.get(WRITTEN, db=meta) == b"2":
-                return  # a run before this one came so far, and not to the end
+            if _has_format(2, transaction, environment):
+                return
             for name in _CHECKED_SINCE_2:
                 with transaction.cursor(db=environment.db[name]) as cursor:
                     known = [(bytes(key), bytes(value)) for key, value in cursor]
@@ -39,4 +41,30 @@ def _check_counters(path: Path, size: int) -> None:
         environment.close()
 
 
-STEPS: Final[Mapping[int, Callable[[Path, int], None]]] = {1: _check_counters}  # by the format that each begins with
+def _order_by_ids(path: Path, size: int) -> None:
+    """Let the entries of the index of ids begin with the ids: in format 2 they began with the queue."""
+    environment = Environment(path, 2 * size)  # the index is there twice until the transaction ends
+    try:
+        with environment.begin() as transaction:
+            if _has_format(3, transaction, environment):
+                return
+            table = environment.db["ids"]
+            with transaction.cursor(db=table) as cursor:
+                known = [bytes(key) for key in cursor.iternext(keys=True, values=False)]
+            transaction.drop(table, delete=False)
+            for key in sorted(key[_QUEUE:_ID_AND_QUEUE] + key[:_QUEUE] + key[_ID_AND_QUEUE:] for key in known):
+                transaction.put(key, b"", append=True, db=table)
+            transaction.put(WRITTEN, b"3", db=environment.db["meta"])
+    finally:
+        environment.close()
+
+
+def _has_format(number: int, transaction: Any, environment: Environment) -> bool:
+    """Returns True where a run before this one came so far, and not to the end."""
+    return int(transaction.get(WRITTEN, b"0", db=environment.db["meta"])) >= number
+
+
+STEPS: Final[Mapping[int, Callable[[Path, int], None]]] = {
+    1: _check_counters,
+    2: _order_by_ids,
+}  # by the format that each begins with
