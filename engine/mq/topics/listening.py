@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Container
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.errors import BrokerError, MessageException
 from engine.flow.dead_letters import BACKOUT_THRESHOLD_REACHED, put_away
+from engine.mq.refusals import GET_INHIBITED, Q_MGR_STOPPING, STORAGE_MEDIUM_FULL, UNKNOWN_OBJECT_NAME
 from engine.mq.topics.asking import asked
 from engine.mq.topics.commands import carry_out
 from engine.mq.waiting_gets import register
@@ -27,12 +29,16 @@ QUEUES: Final = (CONTROL, STREAM)
 
 RFH_ERROR: Final = 2334
 _TRIES: Final = 3
+_SHORTEST_PAUSE: Final = 0.05  # seconds
+_LONGEST_PAUSE: Final = 2.0
+_ENDS: Final = frozenset({GET_INHIBITED, UNKNOWN_OBJECT_NAME, Q_MGR_STOPPING})  # until something is defined or started
+_LOG: Final = logging.getLogger("penstock.queues")
 
 
 class Listener:
     """One queue of commands; a thread works on it while there are any, and none waits for them."""
 
-    __slots__ = ("_manager", "_queue", "_registered", "_state", "_thread", "_work")
+    __slots__ = ("_failed", "_manager", "_queue", "_registered", "_rests", "_state", "_thread", "_work")
 
     def __init__(self, manager: QueueManager, queue: str) -> None:
         self._manager = manager
@@ -41,6 +47,8 @@ class Listener:
         self._state = threading.Lock()
         self._thread: threading.Thread | None = None
         self._registered = False
+        self._rests = False
+        self._failed: dict[bytes, int] = {}  # how often the first message failed, but for want of room in the store
 
     def listen(self) -> None:
         """Work on what is there, and be woken by what comes; nothing where the queue gives nothing."""
@@ -56,17 +64,34 @@ class Listener:
         self._thread.start()
 
     def _run(self) -> None:
-        try:
-            while (arrival := self._work.get(self._queue)) is not None:
-                self._take(arrival)
-            register(self._work, self._queue, None, self._woken)
-        except BrokerError:  # the queue manager has ended, or the queue is inhibited or gone
-            with self._state:
-                self._registered = False
+        """Work on what is there; what cannot be done now, as in a full store, is tried again after a pause."""
+        pause = _SHORTEST_PAUSE
+        while True:
+            try:
+                while (arrival := self._work.get(self._queue)) is not None:
+                    self._take(arrival)
+                    pause = _SHORTEST_PAUSE
+                register(self._work, self._queue, None, self._woken)
+            except BrokerError as error:
+                if isinstance(error, MessageException) and error.reason in _ENDS:
+                    with self._state:
+                        self._registered = False
+                    return
+                if pause == _SHORTEST_PAUSE:
+                    _LOG.warning("commands on %s wait, and are tried again: %s", self._queue, error)
+            else:
+                return
+            self._rests = True
+            time.sleep(pause)
+            self._rests = False
+            pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _take(self, arrival: Arrival) -> None:
-        """Carry one command out in a unit of work; what is no command, or fails each time, is put away."""
-        work, tries = self._work, arrival.descriptor.backout_count
+        """Carry one command out in a unit of work; what is no command, or fails each time, is put away.
+
+        One that has no room in the store has not failed.
+        """
+        work, tries = self._work, self._failed.get(arrival.descriptor.msg_id, 0)
         try:
             command = asked(*arrival)
             if command is None or tries >= _TRIES:
@@ -75,8 +100,12 @@ class Listener:
             else:
                 answer(work, command, carry_out(self._manager, work, command))
             work.commit()
-        except BrokerError:
+            self._failed = {}
+        except BrokerError as error:
             work.back_out()
+            if isinstance(error, MessageException) and error.reason == STORAGE_MEDIUM_FULL:
+                raise
+            self._failed = {arrival.descriptor.msg_id: tries + 1}
             if tries >= _TRIES:
                 raise
 
@@ -84,6 +113,8 @@ class Listener:
         """Wait until what was put is worked on."""
         end = time.monotonic() + seconds
         while (thread := self._thread) is not None and thread.is_alive() and thread is not threading.current_thread():
+            if self._rests:
+                return
             thread.join(max(0.0, end - time.monotonic()))
             if thread.is_alive():
                 return

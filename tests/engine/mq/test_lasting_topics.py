@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from engine.mq.server import Server
 from engine.mq.store.checking import check
 from engine.mq.topics.listening import CONTROL
 from engine.work import Selection
+from tests.engine.mq.served import eventually
+from tests.engine.mq.test_durable import filled
 
 LASTING = Descriptor(persistence=1, format="MQSTR")
 SETUP = """
@@ -217,3 +220,26 @@ def test_the_queue_of_a_subscription() -> None:
     ann.commit()
     face.delete("SUB", "S")
     assert queue not in queues.names()
+
+
+def test_commands_wait_for_room(tmp_path: Path) -> None:
+    """Commands that find the store full are carried out by themselves, each once, when there is room again."""
+    QueueManager.create(tmp_path / "QM", max_size=1 << 20)
+    with QueueManager.open(tmp_path / "QM") as queues:
+        queues.mqsc(f"DEFINE QL(Q)\nDEFINE QL(S)\nDEFINE QL({CONTROL})\nALTER QL({CONTROL}) GET(DISABLED)")
+        queues.mqsc("DEFINE QL(DLQ)\nALTER QMGR DEADQ(DLQ)\nDEFINE SUB(S) TOPICSTR('n') DEST(S)")
+        work = queues.work()
+        for number in range(3):
+            folder = "<psc><Command>Publish</Command><Topic>n</Topic></psc>"
+            work.put(CONTROL, *with_folders([folder], LASTING, bytes([number]) * 40_000))
+        work.commit()
+        assert filled(queues) > 0
+        queues.mqsc(f"ALTER QL({CONTROL}) GET(ENABLED)")
+        time.sleep(0.5)
+        queues.topics.drain()
+        assert (3, 0) == (queues.depth(CONTROL), queues.depth("S"))
+        queues.purge("Q")
+        eventually(lambda: queues.depth("S") == 3)
+        eventually(lambda: queues.depth(CONTROL) == 0)
+        assert [bytes([number]) for number in range(3)] == [body[:1] for body in bodies(queues, "S")]
+        assert 0 == queues.depth("DLQ")
