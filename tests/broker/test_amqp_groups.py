@@ -18,6 +18,7 @@ from engine.descriptor import PERSISTENT, Descriptor
 from engine.errors import ConfigurationException
 from engine.transports.amqp import AmqpQueues
 from tests.broker.running import Running, end, flow, until
+from tests.broker.test_running import GREEDY
 from tests.engine.transports.amqp_brokers import PASSWORD, USER, Broker, rabbitmq
 
 FILE = """\
@@ -30,10 +31,10 @@ executionGroups: {{Outside: [outside.yaml], Inside: [inside.yaml]}}
 
 @pytest.fixture
 def amqp(tmp_path: Path) -> Iterator[Broker]:
-    """An AMQP broker with two queues."""
+    """An AMQP broker with three queues."""
     folder = tmp_path / "amqp"
     folder.mkdir()
-    made = rabbitmq(folder, "IN", "OUT")
+    made = rabbitmq(folder, "IN", "OUT", "DEAD")
     try:
         made.start()
         yield made
@@ -86,6 +87,34 @@ def test_a_group_on_an_amqp_broker(tmp_path: Path, amqp: Broker, monkeypatch: py
         assert PASSWORD not in made.log() + made.run("broker", "export", str(made.folder))
         deploys = ("deploy", str(made.folder), str(flow(made.folder, "outside", reads="NOT.THERE")), "-e", "Outside")
         assert "NOT.THERE" in made.run(*deploys, fails=True)
+    finally:
+        end(made)
+
+
+LIMITED = """\
+broker: A
+amqp: {{Outside: {{url: "{url}?deadq=DEAD", user: {user}, password: {{env: AMQP_PASSWORD}}}}}}
+executionGroups: {{Outside: {{limits: {{cpuSecondsPerMessage: 0.5}}, flows: [outside.yaml]}}}}
+"""
+
+
+@pytest.mark.crash
+def test_a_message_that_takes_too_long(tmp_path: Path, amqp: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message of an AMQP broker that takes more processor time than its group allows fails by itself."""
+    monkeypatch.setenv("AMQP_PASSWORD", PASSWORD)
+    made = Running(tmp_path / "A")
+    flow(made.folder, "outside", program=GREEDY)
+    text = LIMITED.format(url=f"amqp://127.0.0.1:{amqp.port}", user=USER)
+    (made.folder / "broker.yaml").write_text(text, encoding="utf-8")
+    made.run("broker", "create", str(made.folder))
+    try:
+        made.start()
+        worker = made.working("Outside")
+        for _ in range(2):
+            put(amqp, "IN", b"<loop/>", b"<a/>")
+            assert ([b"<a/>"], 1) == (got(amqp, "OUT", 1), len(got(amqp, "DEAD", 1)))
+        assert worker == made.working("Outside")
+        assert 2 <= made.log().count("more than 0.5 s of processor time")
     finally:
         end(made)
 
