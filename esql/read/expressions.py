@@ -12,6 +12,31 @@ from esql.text import Source
 from esql.values.types import FIELDS
 
 T = TypeVar("T")
+Read = Callable[[Any, Source], Any]  # what a part of a context stands for
+
+
+def built(node: Callable[..., T], *behind: Read, **parts: Read) -> Callable[[Any, Source], T]:
+    """Returns what builds a node of a context.
+
+    Its fields are, in this order, the parts that the context has under these names, and what is read off all of it.
+    """
+
+    def build(context: Any, source: Source) -> T:
+        fields = [read(getattr(context, name), source) for name, read in parts.items()]
+        return node(*fields, *[read(context, source) for read in behind], position=source.of(context))
+
+    return build
+
+
+def every(build: Callable[[Any, Source], T]) -> Callable[[Any, Source], tuple[T, ...]]:
+    """Returns what builds each context of a list."""
+    return lambda contexts, source: tuple(build(context, source) for context in contexts)
+
+
+def word(token: Any, _: Source) -> str:
+    """Give a keyword in capitals."""
+    text: str = token.text
+    return text.upper()
 
 
 class Register(Generic[T]):
@@ -181,25 +206,9 @@ _CONDITIONS = (
 )
 
 
-@builds(Rules.UnaryContext)
-def _unary(context: Any, source: Source) -> syntax.Expression:
-    operand = expression(context.operand, source)
-    return syntax.Unary(context.operator.text.upper(), operand, position=source.of(context))
-
-
-@builds(Rules.CaseValueContext)
-def _case(context: Any, source: Source) -> syntax.Expression:
-    return syntax.Case(
-        optional(context.operand, source),
-        tuple(_case_branch(branch, source) for branch in context.branches),
-        optional(context.otherwise, source),
-        position=source.of(context),
-    )
-
-
-def _case_branch(context: Any, source: Source) -> syntax.CaseBranch:
-    condition, result = expression(context.condition, source), expression(context.result, source)
-    return syntax.CaseBranch(condition, result, position=source.of(context))
+builds(Rules.UnaryContext)(built(syntax.Unary, operator=word, operand=expression))
+_branch = built(syntax.CaseBranch, condition=expression, result=expression)
+builds(Rules.CaseValueContext)(built(syntax.Case, operand=optional, branches=every(_branch), otherwise=optional))
 
 
 _LONG_NAMES = {"BOOL": "BOOLEAN", "INT": "INTEGER", "CHAR": "CHARACTER", "DEC": "DECIMAL"}

@@ -8,7 +8,7 @@ from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.names.predefined import AGGREGATES
 from esql.read import expressions, paths
-from esql.read.expressions import builds, each, expression, optional
+from esql.read.expressions import builds, built, each, every, expression, optional, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,13 +22,13 @@ _BITSTREAM_ORDER = ("encoding", "ccsid", "set", "type", "format", "options")
 
 def keyed(clauses: Iterable[Any], source: Source) -> dict[str, Any]:
     """Build clauses that are a keyword and an expression, each of which may stand once."""
-    built: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for clause in clauses:
-        word = clause.kind.text
-        if word.lower() in built:
-            source.problem_at(clause, f"{word.upper()} is said twice")
-        built[word.lower()] = expression(clause.given, source)
-    return built
+        kind = clause.kind.text
+        if kind.lower() in found:
+            source.problem_at(clause, f"{kind.upper()} is said twice")
+        found[kind.lower()] = expression(clause.given, source)
+    return found
 
 
 @builds(Rules.ParenthesisContext)
@@ -46,43 +46,8 @@ def _cast(context: Any, source: Source) -> syntax.Expression:
     return syntax.Cast(sources, kind, **clauses, position=source.of(context))
 
 
-@builds(Rules.ExtractContext)
-def _extract(context: Any, source: Source) -> syntax.Expression:
-    part = paths.name(context.part).upper()
-    return syntax.Extract(part, expression(context.source, source), position=source.of(context))
-
-
-@builds(Rules.PositionCallContext)
-def _position(context: Any, source: Source) -> syntax.Expression:
-    return syntax.PositionCall(
-        expression(context.search, source),
-        expression(context.source, source),
-        optional(context.origin, source),
-        optional(context.count, source),
-        position=source.of(context),
-    )
-
-
-@builds(Rules.SubstringContext)
-def _substring(context: Any, source: Source) -> syntax.Expression:
-    return syntax.Substring(
-        expression(context.source, source),
-        context.preposition.text.upper(),
-        expression(context.origin, source),
-        optional(context.length, source),
-        position=source.of(context),
-    )
-
-
-@builds(Rules.OverlayContext)
-def _overlay(context: Any, source: Source) -> syntax.Expression:
-    return syntax.Overlay(
-        expression(context.source, source),
-        expression(context.replacement, source),
-        expression(context.origin, source),
-        optional(context.length, source),
-        position=source.of(context),
-    )
+def _part(context: Any, _: Source) -> str:
+    return paths.name(context).upper()
 
 
 @builds(Rules.TrimContext)
@@ -96,19 +61,6 @@ def _trim(context: Any, source: Source) -> syntax.Expression:
     return syntax.Trim(expression(context.first, source), side, position=at)
 
 
-@builds(Rules.RoundContext)
-def _round(context: Any, source: Source) -> syntax.Expression:
-    mode = paths.optional_name(context.rounding)
-    number, places = expression(context.source, source), expression(context.places, source)
-    return syntax.Round(number, places, mode, position=source.of(context))
-
-
-@builds(Rules.AsBitstreamContext)
-def _as_bitstream(context: Any, source: Source) -> syntax.Expression:
-    clauses = bitstream_clauses(context.bits, source)
-    return syntax.AsBitstream(expression(context.source, source), clauses, position=source.of(context))
-
-
 def bitstream_clauses(context: Any, source: Source) -> syntax.BitstreamClauses:
     """Build the clauses of ASBITSTREAM and PARSE, which stand by keyword or by position."""
     if context.positions:
@@ -118,6 +70,28 @@ def bitstream_clauses(context: Any, source: Source) -> syntax.BitstreamClauses:
         placed: dict[str, Any] = {word: optional(item.inner, source) for word, item in given}
         return syntax.BitstreamClauses(**placed)
     return syntax.BitstreamClauses(**keyed(context.clauses, source))
+
+
+builds(Rules.ExtractContext)(built(syntax.Extract, part=_part, source=expression))
+builds(Rules.PositionCallContext)(
+    built(syntax.PositionCall, search=expression, source=expression, origin=optional, count=optional)
+)
+builds(Rules.SubstringContext)(
+    built(syntax.Substring, source=expression, preposition=word, origin=expression, length=optional)
+)
+builds(Rules.OverlayContext)(
+    built(syntax.Overlay, source=expression, replacement=expression, origin=expression, length=optional)
+)
+builds(Rules.RoundContext)(built(syntax.Round, source=expression, places=expression, rounding=paths.optional_name))
+builds(Rules.AsBitstreamContext)(built(syntax.AsBitstream, source=expression, bits=bitstream_clauses))
+
+_column = built(syntax.Column, source=expression, name=paths.optional_relative_path)
+_from_item = built(syntax.FromItem, source=expression, correlation=paths.optional_name)
+builds(Rules.RowConstructorContext)(built(syntax.Row, columns=every(_column)))
+builds(Rules.ListConstructorContext)(built(syntax.ListOf, elements=each))
+builds(Rules.QuantifiedContext)(
+    built(syntax.Quantified, quantifier=word, source=paths.path, correlation=paths.optional_name, condition=expression)
+)
 
 
 @builds(Rules.PassthruCallContext)
@@ -133,9 +107,9 @@ def _passthru(context: Any, source: Source) -> syntax.Expression:
 def _select(context: Any, source: Source) -> syntax.Expression:
     item = optional(context.item, source)
     return syntax.Select(
-        tuple(_select_column(column, source) for column in context.columns),
+        every(_select_column)(context.columns, source),
         None if item is None else _aggregated(item),
-        tuple(_from_item(item, source) for item in context.sources),
+        every(_from_item)(context.sources, source),
         optional(context.condition, source),
         position=source.of(context),
     )
@@ -154,34 +128,3 @@ def _aggregated(expression: syntax.Expression) -> syntax.Expression:
         case syntax.Call((function,), (operand,), position=at) if function.upper() in AGGREGATES:
             return syntax.Aggregate(function.upper(), operand, position=at)
     return expression
-
-
-def _column(context: Any, source: Source) -> syntax.Column:
-    name = paths.optional_relative_path(context.name, source)
-    return syntax.Column(expression(context.source, source), name, position=source.of(context))
-
-
-def _from_item(context: Any, source: Source) -> syntax.FromItem:
-    correlation = paths.optional_name(context.correlation)
-    return syntax.FromItem(expression(context.source, source), correlation, position=source.of(context))
-
-
-@builds(Rules.RowConstructorContext)
-def _row(context: Any, source: Source) -> syntax.Expression:
-    return syntax.Row(tuple(_column(column, source) for column in context.columns), position=source.of(context))
-
-
-@builds(Rules.ListConstructorContext)
-def _list(context: Any, source: Source) -> syntax.Expression:
-    return syntax.ListOf(each(context.elements, source), position=source.of(context))
-
-
-@builds(Rules.QuantifiedContext)
-def _quantified(context: Any, source: Source) -> syntax.Expression:
-    return syntax.Quantified(
-        context.quantifier.text.upper(),
-        paths.path(context.source, source),
-        paths.optional_name(context.correlation),
-        expression(context.condition, source),
-        position=source.of(context),
-    )

@@ -20,17 +20,17 @@ def unquoted(token: Any) -> str:
     return text[1:-1].replace('""', '"') if text.startswith('"') else text
 
 
-def name(context: Any) -> str:
+def name(context: Any, _: Source | None = None) -> str:
     """Give the name of a rule that is one word, quoted or not."""
     return unquoted(context.start)
 
 
-def optional_name(context: Any) -> str | None:
+def optional_name(context: Any, _: Source | None = None) -> str | None:
     """Give the name of an optional rule, None where it is absent."""
     return None if context is None else name(context)
 
 
-def parts(context: Any) -> tuple[str, ...]:
+def parts(context: Any, _: Source | None = None) -> tuple[str, ...]:
     """Give the parts of a dotted name."""
     return tuple(name(part) for part in context.parts)
 

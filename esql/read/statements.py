@@ -8,7 +8,7 @@ from typing import Any
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.read import expressions, paths
-from esql.read.expressions import Register, each, expression, optional
+from esql.read.expressions import Register, built, each, every, expression, optional, word
 from esql.read.functions import bitstream_clauses, keyed
 from esql.text import Source
 
@@ -32,6 +32,14 @@ def _optional_statements(context: Any, source: Source) -> tuple[syntax.Statement
     return None if context is None else statements(context, source)
 
 
+def _optional_word(token: Any, source: Source) -> str | None:
+    return None if token is None else word(token, source)
+
+
+def _first_word(context: Any, _: Source) -> str | None:
+    return None if context is None else context.start.text.upper()
+
+
 def _else_position(context: Any, source: Source) -> syntax.Position:
     word = context.divider
     return syntax.NOWHERE if word is None else source.position(word.start, word.stop + 1)
@@ -48,11 +56,6 @@ def _label_of(context: Any, source: Source) -> str | None:
     return label
 
 
-@builds(Rules.EmptyStatementContext)
-def _empty(context: Any, source: Source) -> syntax.Statement:
-    return syntax.Empty(position=source.of(context))
-
-
 @builds(Rules.LabelledStatementContext)
 def _labelled(context: Any, source: Source) -> syntax.Statement:
     if type(context.body) not in _LABELLED:
@@ -67,54 +70,61 @@ def _compound(context: Any, source: Source) -> syntax.Statement:
     return syntax.Compound(statements(context.body, source), atomic, label, position=source.of(context))
 
 
-@builds(Rules.CallStatementContext)
-def _call(context: Any, source: Source) -> syntax.Statement:
-    return syntax.CallStatement(
-        paths.parts(context.routine),
-        expressions.arguments(context.given, source),
-        paths.optional_path(context.database, source),
-        optional(context.schema, source),
-        paths.optional_path(context.target, source),
-        position=source.of(context),
+_case_branch = built(syntax.CaseStatementBranch, condition=expression, body=statements)
+_change = built(syntax.ColumnChange, target=paths.path, source=expression)
+
+builds(Rules.EmptyStatementContext)(built(syntax.Empty))
+builds(Rules.CallStatementContext)(
+    built(
+        syntax.CallStatement,
+        routine=paths.parts,
+        given=expressions.arguments,
+        database=paths.optional_path,
+        schema=optional,
+        target=paths.optional_path,
     )
-
-
-@builds(Rules.CaseStatementContext)
-def _case(context: Any, source: Source) -> syntax.Statement:
-    return syntax.CaseStatement(
-        optional(context.operand, source),
-        tuple(_case_branch(branch, source) for branch in context.branches),
-        _optional_statements(context.otherwise, source),
-        _else_position(context, source),
-        position=source.of(context),
+)
+builds(Rules.CaseStatementContext)(
+    built(
+        syntax.CaseStatement,
+        _else_position,
+        operand=optional,
+        branches=every(_case_branch),
+        otherwise=_optional_statements,
     )
-
-
-def _case_branch(context: Any, source: Source) -> syntax.CaseStatementBranch:
-    condition, body = expression(context.condition, source), statements(context.body, source)
-    return syntax.CaseStatementBranch(condition, body, position=source.of(context))
-
-
-@builds(Rules.CommitStatementContext)
-def _commit(context: Any, source: Source) -> syntax.Statement:
-    return syntax.Commit(paths.optional_path(context.database, source), position=source.of(context))
-
-
-@builds(Rules.RollbackStatementContext)
-def _rollback(context: Any, source: Source) -> syntax.Statement:
-    return syntax.Rollback(paths.optional_path(context.database, source), position=source.of(context))
-
-
-@builds(Rules.EvalStatementContext)
-def _eval(context: Any, source: Source) -> syntax.Statement:
-    return syntax.Eval(expression(context.text, source), position=source.of(context))
-
-
-@builds(Rules.ForStatementContext)
-def _for(context: Any, source: Source) -> syntax.Statement:
-    label = _label_of(context, source)
-    correlation, items = paths.name(context.correlation), expression(context.source, source)
-    return syntax.For(correlation, items, statements(context.body, source), label, position=source.of(context))
+)
+builds(Rules.ForStatementContext)(
+    built(syntax.For, _label_of, correlation=paths.name, source=expression, body=statements)
+)
+builds(Rules.LoopStatementContext)(built(syntax.Loop, _label_of, body=statements))
+builds(Rules.WhileStatementContext)(built(syntax.While, _label_of, condition=expression, body=statements))
+builds(Rules.RepeatStatementContext)(built(syntax.Repeat, _label_of, body=statements, condition=expression))
+builds(Rules.IterateStatementContext)(built(syntax.Iterate, name=paths.name))
+builds(Rules.LeaveStatementContext)(built(syntax.Leave, name=paths.name))
+builds(Rules.ReturnStatementContext)(built(syntax.Return, result=optional))
+builds(Rules.EvalStatementContext)(built(syntax.Eval, text=expression))
+builds(Rules.ResignalStatementContext)(built(syntax.Resignal))
+builds(Rules.AttachStatementContext)(built(syntax.Attach, source=paths.path, target=paths.path, placement=_first_word))
+builds(Rules.DetachStatementContext)(built(syntax.Detach, source=paths.path))
+builds(Rules.SetStatementContext)(
+    built(syntax.SetStatement, target=paths.path, source=expression, attribute=_optional_word)
+)
+builds(Rules.DeleteFieldStatementContext)(built(syntax.DeleteField, target=paths.path, where=_first_word))
+builds(Rules.CommitStatementContext)(built(syntax.Commit, database=paths.optional_path))
+builds(Rules.RollbackStatementContext)(built(syntax.Rollback, database=paths.optional_path))
+builds(Rules.PassthruOldStatementContext)(built(syntax.Passthru, sql=expression, values=each))
+builds(Rules.UpdateStatementContext)(
+    built(
+        syntax.Update,
+        table=paths.path,
+        changes=every(_change),
+        correlation=paths.optional_name,
+        condition=optional,
+    )
+)
+builds(Rules.DeleteFromStatementContext)(
+    built(syntax.DeleteFrom, table=paths.path, correlation=paths.optional_name, condition=optional)
+)
 
 
 @builds(Rules.IfStatementContext)
@@ -128,16 +138,6 @@ def _if_branch(context: Any, source: Source) -> syntax.IfBranch:
     condition, body = expression(context.condition, source), statements(context.body, source)
     at = source.position(context.start.start, context.body.stop.stop + 1)
     return syntax.IfBranch(condition, body, position=at)
-
-
-@builds(Rules.IterateStatementContext)
-def _iterate(context: Any, source: Source) -> syntax.Statement:
-    return syntax.Iterate(paths.name(context.name), position=source.of(context))
-
-
-@builds(Rules.LeaveStatementContext)
-def _leave(context: Any, source: Source) -> syntax.Statement:
-    return syntax.Leave(paths.name(context.name), position=source.of(context))
 
 
 @builds(Rules.LogStatementContext)
@@ -154,60 +154,26 @@ def _throw(context: Any, source: Source) -> syntax.Statement:
 
 
 def _message(clauses: Any, source: Source) -> dict[str, Any]:
-    built: dict[str, Any] = dict(keyed([clause for clause in clauses if clause.values is None], source))
+    found: dict[str, Any] = dict(keyed([clause for clause in clauses if clause.values is None], source))
     for clause in clauses:
         if clause.values is None:
             continue
-        if "values" in built:
+        if "values" in found:
             source.problem_at(clause, "VALUES is said twice")
-        built["values"] = expressions.arguments(clause.values, source)
-    return built
-
-
-@builds(Rules.LoopStatementContext)
-def _loop(context: Any, source: Source) -> syntax.Statement:
-    label = _label_of(context, source)
-    return syntax.Loop(statements(context.body, source), label, position=source.of(context))
-
-
-@builds(Rules.WhileStatementContext)
-def _while(context: Any, source: Source) -> syntax.Statement:
-    condition, label = expression(context.condition, source), _label_of(context, source)
-    return syntax.While(condition, statements(context.body, source), label, position=source.of(context))
-
-
-@builds(Rules.RepeatStatementContext)
-def _repeat(context: Any, source: Source) -> syntax.Statement:
-    body, label = statements(context.body, source), _label_of(context, source)
-    return syntax.Repeat(body, expression(context.condition, source), label, position=source.of(context))
+        found["values"] = expressions.arguments(clause.values, source)
+    return found
 
 
 @builds(Rules.PropagateStatementContext)
 def _propagate(context: Any, source: Source) -> syntax.Statement:
     clauses: dict[str, Any] = {}
     for clause in context.clauses:
-        word = clause.kind.text.lower()
-        if word in clauses or {word, *clauses} >= {"terminal", "label"}:
-            source.problem_at(clause, f"{word.upper()} is one destination too many, or said twice")
+        kind = clause.kind.text.lower()
+        if kind in clauses or {kind, *clauses} >= {"terminal", "label"}:
+            source.problem_at(clause, f"{kind.upper()} is one destination too many, or said twice")
         given = None if clause.given is None else expression(clause.given, source)
-        clauses[word] = given if clause.choice is None else clause.choice.text.upper()
+        clauses[kind] = given if clause.choice is None else clause.choice.text.upper()
     return syntax.Propagate(**clauses, position=source.of(context))
-
-
-@builds(Rules.ResignalStatementContext)
-def _resignal(context: Any, source: Source) -> syntax.Statement:
-    return syntax.Resignal(position=source.of(context))
-
-
-@builds(Rules.ReturnStatementContext)
-def _return(context: Any, source: Source) -> syntax.Statement:
-    return syntax.Return(optional(context.result, source), position=source.of(context))
-
-
-@builds(Rules.DeclareHandlerStatementContext)
-def _handler(context: Any, source: Source) -> syntax.Statement:
-    kind, conditions = context.kind.text.upper(), tuple(_condition(item, source) for item in context.conditions)
-    return syntax.DeclareHandler(kind, conditions, statement(context.body, source), position=source.of(context))
 
 
 def _condition(context: Any, source: Source) -> syntax.HandlerCondition:
@@ -220,6 +186,10 @@ def _condition(context: Any, source: Source) -> syntax.HandlerCondition:
     return syntax.HandlerCondition("SQLSTATE", expressions.text_of(context.sqlstate), position=at)
 
 
+builds(Rules.DeclareHandlerStatementContext)(
+    built(syntax.DeclareHandler, kind=word, conditions=every(_condition), body=statement)
+)
+
 _LABELLED = {
     Rules.CompoundStatementContext,
     Rules.ForStatementContext,
@@ -229,36 +199,10 @@ _LABELLED = {
 }
 
 
-@builds(Rules.AttachStatementContext)
-def _attach(context: Any, source: Source) -> syntax.Statement:
-    placement = context.placement.start.text.upper()
-    subtree, target = paths.path(context.source, source), paths.path(context.target, source)
-    return syntax.Attach(subtree, target, placement, position=source.of(context))
-
-
-@builds(Rules.DetachStatementContext)
-def _detach(context: Any, source: Source) -> syntax.Statement:
-    return syntax.Detach(paths.path(context.source, source), position=source.of(context))
-
-
-@builds(Rules.SetStatementContext)
-def _set(context: Any, source: Source) -> syntax.Statement:
-    attribute = None if context.attribute is None else context.attribute.text.upper()
-    target, value = paths.path(context.target, source), expression(context.source, source)
-    return syntax.SetStatement(target, value, attribute, position=source.of(context))
-
-
 @builds(Rules.CreateFieldStatementContext)
 def _create_field(context: Any, source: Source) -> syntax.Statement:
-    placement = None if context.where is None else context.where.start.text.upper()
     target, clauses = paths.path(context.target, source), _clauses(context.clauses, source)
-    return syntax.CreateField(target, placement, **clauses, position=source.of(context))
-
-
-@builds(Rules.DeleteFieldStatementContext)
-def _delete_field(context: Any, source: Source) -> syntax.Statement:
-    placement = None if context.where is None else context.where.start.text.upper()
-    return syntax.DeleteField(paths.path(context.target, source), placement, position=source.of(context))
+    return syntax.CreateField(target, _first_word(context.where, source), **clauses, position=source.of(context))
 
 
 @builds(Rules.MoveStatementContext)
@@ -277,25 +221,20 @@ def _move(context: Any, source: Source) -> syntax.Statement:
 
 def _clauses(contexts: Any, source: Source) -> dict[str, Any]:
     """Build the clauses of CREATE and MOVE, each of which may stand once."""
-    built: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for context in contexts:
-        word = context.start.text.lower()
-        field = {"as": "alias", "from": "source"}.get(word, word)
-        if field in built:
-            source.problem_at(context, f"{word.upper()} is said twice")
-        built[field] = _CLAUSES[word](context, source)
-    return built
+        kind = context.start.text.lower()
+        field = {"as": "alias", "from": "source"}.get(kind, kind)
+        if field in found:
+            source.problem_at(context, f"{kind.upper()} is said twice")
+        found[field] = _CLAUSES[kind](context, source)
+    return found
 
 
 def _namespace(context: Any, source: Source) -> syntax.Expression | syntax.AnyName:
     if context.anySpace is not None:
         return syntax.AnyName(position=source.of(context))
     return expression(context.space, source)
-
-
-def _parse(context: Any, source: Source) -> syntax.Parse:
-    bits, clauses = expression(context.content, source), bitstream_clauses(context.bits, source)
-    return syntax.Parse(bits, clauses, position=source.of(context))
 
 
 _CLAUSES = {
@@ -308,14 +247,8 @@ _CLAUSES = {
     "identity": lambda context, source: paths.relative_path(context.identity, source),
     "value": lambda context, source: expression(context.content, source),
     "from": lambda context, source: paths.path(context.source, source),
-    "parse": _parse,
+    "parse": built(syntax.Parse, content=expression, bits=bitstream_clauses),
 }
-
-
-@builds(Rules.PassthruOldStatementContext)
-def _passthru_old(context: Any, source: Source) -> syntax.Statement:
-    sql, values = expression(context.sql, source), each(context.values, source)
-    return syntax.Passthru(sql, values, position=source.of(context))
 
 
 @builds(Rules.PassthruStatementContext)
@@ -340,26 +273,3 @@ def _column_name(context: Any, source: Source) -> str:
             return text
     source.problem_at(context, "a column of INSERT must be a plain name")
     return ""
-
-
-@builds(Rules.UpdateStatementContext)
-def _update(context: Any, source: Source) -> syntax.Statement:
-    return syntax.Update(
-        paths.path(context.table, source),
-        tuple(_change(change, source) for change in context.changes),
-        paths.optional_name(context.correlation),
-        optional(context.condition, source),
-        position=source.of(context),
-    )
-
-
-def _change(context: Any, source: Source) -> syntax.ColumnChange:
-    column, value = paths.path(context.target, source), expression(context.source, source)
-    return syntax.ColumnChange(column, value, position=source.of(context))
-
-
-@builds(Rules.DeleteFromStatementContext)
-def _delete_from(context: Any, source: Source) -> syntax.Statement:
-    correlation, condition = paths.optional_name(context.correlation), optional(context.condition, source)
-    table = paths.path(context.table, source)
-    return syntax.DeleteFrom(table, correlation, condition, position=source.of(context))

@@ -11,8 +11,6 @@ from esql.syntax.paths import Path
 if TYPE_CHECKING:
     from esql.syntax.paths import RelativePath
 
-    # merged
-
 
 @dataclass(frozen=True, slots=True)
 class Qualifier(Node):
