@@ -7,7 +7,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 
-from engine.descriptor import LITTLE_ENDIAN, NO_ID, PERSISTENT, UTF_8, Descriptor, is_encoding
+from engine.descriptor import NO_ID, PERSISTENT, UTF_8, Descriptor
 from engine.errors import BrokerError, ConversionException
 from engine.flow.queue_options import (
     ACCEPT_TRUNCATED_MSG,
@@ -15,14 +15,13 @@ from engine.flow.queue_options import (
     MATCH_CORREL_ID,
     MATCH_GROUP_ID,
     MATCH_MSG_ID,
-    QUEUE_NAME,
     Getting,
+    QueueReader,
 )
 from engine.message.assembly import Message
 from engine.message.received import Received, body_of, domain_of, new_root, parse
-from engine.message.validation import ACTION_WORDS, Action, Master
-from engine.node import UNSUITABLE_VALUE, Range, mandatory, node, prop
-from engine.parser import NO_TEMPLATE, Options, Template, conversion_catalog, format_catalog, parser_catalog
+from engine.node import UNSUITABLE_VALUE, Range, node, prop
+from engine.parser import NO_TEMPLATE, conversion_catalog, format_catalog
 from engine.tree.element import Element
 from engine.tree.sharing import copy, copy_into
 from engine.tree.step import Step, step
@@ -42,8 +41,6 @@ _INPUT: Final = ("InputRoot", "InputLocalEnvironment")
 _OUTPUT: Final = ("OutputRoot", "OutputLocalEnvironment", *_INPUT)  # the manuals' examples use both
 _RESULT: Final = ("ResultRoot",)
 _IDS: Final = ("MsgId", "CorrelId", "GroupId")
-
-Retention = Literal["none", "all"]
 
 
 class _Location(NamedTuple):
@@ -85,7 +82,7 @@ class _Got(NamedTuple):
 
 @node("MQGet", outputs=("failure", "out", "warning", "noMessage"), category="input")
 @dataclass(frozen=True, slots=True)
-class MQGet:
+class MQGet(QueueReader):
     """Get a message from a queue and send on what the input message and it make together.
 
     Where the queue has none in time, what can be made of the input message alone goes to `noMessage`. A message that
@@ -95,24 +92,6 @@ class MQGet:
     An MQGMO at inputMQParmsLocation says by its Options, WaitInterval and MatchOptions what the properties do not.
     """
 
-    queue_name: Annotated[str, QUEUE_NAME] = mandatory("The queue that the message is got from.")
-    message_domain_property: str = prop("BLOB", "The parser of a body that no mcd folder names one for.")
-    message_set_property: str = prop("", "The message set that the body belongs to.")
-    message_type_property: str = prop("", "The message of that set.")
-    message_format_property: str = prop("", "The wire format of the body.")
-    validate_timing: Literal["deferred", "immediate", "complete"] = prop(
-        "deferred", "When the body is parsed: when it is looked at, or before it goes out."
-    )
-    validate_master: Master = prop("none", "What of the body is validated by its message set, when it is parsed.")
-    validate_failure_action: Action = prop("exception", ACTION_WORDS)
-    parser_xmlnsc_mixed_content_retain_mode: Retention = prop("none", "Whether XMLNSC keeps text beside elements.")
-    parser_xmlnsc_comments_retain_mode: Retention = prop("none", "Whether XMLNSC keeps comments.")
-    parser_xmlnsc_processing_instructions_retain_mode: Retention = prop(
-        "none", "Whether XMLNSC keeps processing instructions."
-    )
-    parser_xmlnsc_use_for_xmlns_domain: bool = prop(
-        False, "Whether bodies of the XMLNS domain are read by XMLNSC, and stand under its name."
-    )
     transaction_mode: Literal["automatic", "yes", "no"] = prop(
         "automatic", "Whether the get is part of the unit of work; automatic: if the message is persistent."
     )
@@ -133,13 +112,7 @@ class MQGet:
         "Whether all of the input MQMD counts: both ids, and CodedCharSetId and Encoding for conversion.",
         name="useCompleteInputMQMD",
     )
-    browse: bool = prop(False, "Whether messages are only looked at, one after the other, and stay where they are.")
-    reset_browse_timeout: Annotated[int, Range(-1)] = prop(
-        -1, "Milliseconds without a message after which browsing begins anew; -1: it does not."
-    )
     convert: bool = prop(False, "Whether the message is converted as it is got; where that fails, it is a warning.")
-    convert_encoding: Annotated[int, Range(0, 2**31 - 1)] = prop(LITTLE_ENDIAN, "The encoding to convert to.")
-    convert_coded_char_set_id: Annotated[int, Range(0, 2**31 - 1)] = prop(0, "The CCSID to convert to; 0: 1208, UTF-8.")
     input_mqmd_location: str = prop("InputRoot.MQMD", "Where the ids are that are wanted.", name="inputMQMDLocation")
     input_mq_parms_location: str = prop(
         "InputLocalEnvironment.MQ.GET", "Where an MQGMO may be that says how to get.", name="inputMQParmsLocation"
@@ -171,15 +144,7 @@ class MQGet:
     _own: Getting = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        domain = self.message_domain_property
-        if domain and parser_catalog.get(domain) is None:
-            text = f"messageDomainProperty names no parser: {domain}{parser_catalog.suggest(domain)}"
-            raise BrokerError(UNSUITABLE_VALUE, text)
-        if not is_encoding(self.convert_encoding):
-            text = f"convertEncoding {self.convert_encoding} is no MQ encoding: 546 is little endian, 273 big endian"
-            raise BrokerError(UNSUITABLE_VALUE, text)
-        if self.reset_browse_timeout >= 0 and not self.browse:
-            raise BrokerError(UNSUITABLE_VALUE, "resetBrowseTimeout is for browsing: set browse, or leave it at -1")
+        QueueReader.__post_init__(self)
         target = _location("outputDataLocation", self.output_data_location, _OUTPUT)
         source = _location("resultDataLocation", self.result_data_location, _RESULT)
         if source.steps and not target.steps:
@@ -247,25 +212,11 @@ class MQGet:
         syncpoint = options.syncpoint
         if not is_whole and format_catalog.get(descriptor.format) is not None:
             descriptor = descriptor._replace(format="")  # its headers are bytes like all of it
-        template = Template(
-            self.message_domain_property,
-            self.message_set_property,
-            self.message_type_property,
-            self.message_format_property,
-        )
         return Received(
             descriptor,
             body,
-            template=template if is_whole else NO_TEMPLATE,
-            options=Options(
-                validation=self.validate_master,
-                timing=self.validate_timing,
-                action=self.validate_failure_action,
-                retain_mixed_content=self.parser_xmlnsc_mixed_content_retain_mode == "all",
-                retain_comments=self.parser_xmlnsc_comments_retain_mode == "all",
-                retain_processing_instructions=self.parser_xmlnsc_processing_instructions_retain_mode == "all",
-                instead=("XMLNS", "XMLNSC") if self.parser_xmlnsc_use_for_xmlns_domain else ("", ""),
-            ),
+            template=self._template if is_whole else NO_TEMPLATE,
+            options=self._options,
             queue=self.queue_name,
             transactional=descriptor.persistence == PERSISTENT if syncpoint is None else syncpoint,
         )

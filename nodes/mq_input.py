@@ -7,7 +7,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from engine.descriptor import LITTLE_ENDIAN, UTF_8, is_encoding
+from engine.descriptor import UTF_8
 from engine.errors import LOCAL_ERROR, NOWHERE, BrokerError, ConversionException, MessageException, Place
 from engine.flow.dead_letters import (
     BACKED_OUT,
@@ -20,12 +20,11 @@ from engine.flow.dead_letters import (
     UNPARSEABLE,
     put_away,
 )
-from engine.flow.queue_options import QUEUE_NAME
+from engine.flow.queue_options import QueueReader
 from engine.message.assembly import Message
 from engine.message.received import Received, parse
-from engine.message.validation import ACTION_WORDS, Action, Master
-from engine.node import UNSUITABLE_VALUE, Pattern, Range, mandatory, node, prop
-from engine.parser import Options, Template, conversion_catalog, parser_catalog
+from engine.node import UNSUITABLE_VALUE, Pattern, Range, node, prop
+from engine.parser import conversion_catalog
 from engine.tree.sharing import copy
 from engine.tree.step import step
 from engine.work import Order, Selection
@@ -46,23 +45,16 @@ _ROLLED_BACK: Final = 2628
 _TO_FAILURE: Final = 2644
 _TOLD: Final = (_ROLLED_BACK, BACKED_OUT, FAILURE_FAILED)  # why is told where the failure was passed on
 
-Retention = Literal["none", "all"]
-
 
 @node("MQInput", inputs=(), outputs=("failure", "out", "catch"), category="input")
 @dataclass(frozen=True, slots=True)
-class MQInput:
+class MQInput(QueueReader):
     """Get messages from a queue; what fails behind `out` is caught, backed out, or put away, but never dropped.
 
     With transactionMode no, the get stays done: what fails then, and no wire takes, is put on the backout-requeue or
     the dead-letter queue at once.
     """
 
-    queue_name: Annotated[str, QUEUE_NAME] = mandatory("The queue that messages are got from.")
-    message_domain_property: str = prop("BLOB", "The parser of bodies that no mcd folder names one for.")
-    message_set_property: str = prop("", "The message set that the body belongs to.")
-    message_type_property: str = prop("", "The message of that set.")
-    message_format_property: str = prop("", "The wire format of the body.")
     topic_property: str = prop("", "The topic that Properties shows.")
     connection: Literal["Local"] = prop("Local", "Which queue manager: only that of the flow itself is there.")
     transaction_mode: Literal["yes", "no", "automatic"] = prop(
@@ -77,59 +69,19 @@ class MQInput:
     match_message_id: Annotated[str, _HEX] = prop("", "The MsgId of the messages that are got, as hex digits.")
     match_correl_id: Annotated[str, _HEX] = prop("", "Their CorrelId, as hex digits.")
     convert: bool = prop(False, "Whether messages are converted as they are got; where that fails, they fail.")
-    convert_encoding: Annotated[int, Range(0, 2**31 - 1)] = prop(LITTLE_ENDIAN, "The encoding to convert to.")
-    convert_coded_char_set_id: Annotated[int, Range(0, 2**31 - 1)] = prop(0, "The CCSID to convert to; 0: 1208, UTF-8.")
-    browse: bool = prop(False, "Whether messages are only looked at, one after the other, and stay where they are.")
-    reset_browse_timeout: Annotated[int, Range(-1)] = prop(
-        -1, "Milliseconds without a message after which browsing begins anew; -1: it does not."
-    )
     additional_instances: Annotated[int, Range(0, 256)] = prop(
         0, "How many more instances read, where componentLevel is node."
     )
     component_level: Literal["flow", "node"] = prop("flow", "Whether the flow's additionalInstances count, or these.")
-    validate_master: Master = prop("none", "What of the body is validated by its message set, when it is parsed.")
-    validate_failure_action: Action = prop("exception", ACTION_WORDS)
-    validate_timing: Literal["deferred", "immediate", "complete"] = prop(
-        "deferred", "When the body is parsed: when it is looked at, or before it goes out."
-    )
-    parser_xmlnsc_mixed_content_retain_mode: Retention = prop("none", "Whether XMLNSC keeps text beside elements.")
-    parser_xmlnsc_comments_retain_mode: Retention = prop("none", "Whether XMLNSC keeps comments.")
-    parser_xmlnsc_processing_instructions_retain_mode: Retention = prop(
-        "none", "Whether XMLNSC keeps processing instructions."
-    )
-    parser_xmlnsc_use_for_xmlns_domain: bool = prop(
-        False, "Whether bodies of the XMLNS domain are read by XMLNSC, and stand under its name."
-    )
 
-    _template: Template = field(init=False, repr=False)
-    _options: Options = field(init=False, repr=False)
     _selection: Selection = field(init=False, repr=False)
     _syncpoint: bool | None = field(init=False, repr=False)
     _prepares: bool = field(init=False, repr=False)  # each message, before it goes out
     _place: Place = field(init=False, repr=False, default=NOWHERE)
 
     def __post_init__(self) -> None:
+        QueueReader.__post_init__(self)
         self._check()
-        domain = self.message_domain_property
-        if domain and parser_catalog.get(domain) is None:
-            raise BrokerError(2211, f"messageDomainProperty names no parser: {domain}{parser_catalog.suggest(domain)}")
-        template = Template(
-            self.message_domain_property,
-            self.message_set_property,
-            self.message_type_property,
-            self.message_format_property,
-        )
-        options = Options(
-            validation=self.validate_master,
-            timing=self.validate_timing,
-            action=self.validate_failure_action,
-            retain_mixed_content=self.parser_xmlnsc_mixed_content_retain_mode == "all",
-            retain_comments=self.parser_xmlnsc_comments_retain_mode == "all",
-            retain_processing_instructions=self.parser_xmlnsc_processing_instructions_retain_mode == "all",
-            instead=("XMLNS", "XMLNSC") if self.parser_xmlnsc_use_for_xmlns_domain else ("", ""),
-        )
-        object.__setattr__(self, "_template", template)
-        object.__setattr__(self, "_options", options)
         selection = Selection(
             bytes.fromhex(self.match_message_id).ljust(_ID, b"\0") if self.match_message_id else b"",
             bytes.fromhex(self.match_correl_id).ljust(_ID, b"\0") if self.match_correl_id else b"",
@@ -146,9 +98,6 @@ class MQInput:
 
     def _check(self) -> None:
         """Refuse what cannot be, or would have no effect."""
-        if not is_encoding(self.convert_encoding):
-            text = f"convertEncoding {self.convert_encoding} is no MQ encoding: 546 is little endian, 273 big endian"
-            raise BrokerError(UNSUITABLE_VALUE, text)
         if self.additional_instances and self.component_level == "flow":
             text = "additionalInstances of a node count where componentLevel is node: set that, or the flow's own"
             raise BrokerError(UNSUITABLE_VALUE, text)
@@ -156,8 +105,6 @@ class MQInput:
             raise BrokerError(UNSUITABLE_VALUE, "commitByMessageGroup needs logicalOrder: set both or none")
         if self.commit_by_message_group and self.transaction_mode == "no":
             raise BrokerError(UNSUITABLE_VALUE, "commitByMessageGroup needs a transactionMode other than no")
-        if self.reset_browse_timeout >= 0 and not self.browse:
-            raise BrokerError(UNSUITABLE_VALUE, "resetBrowseTimeout is for browsing: set browse, or leave it at -1")
 
     @property
     def order(self) -> Order:

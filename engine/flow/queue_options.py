@@ -1,12 +1,16 @@
-"""Options that nodes of queues share: names of queues, and how properties or an MQGMO say that a message is got."""
+"""Options that nodes of queues share: names of queues, properties, and how these or an MQGMO have a message got."""
 
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from dataclasses import dataclass, field
+from typing import Annotated, Final, Literal, NamedTuple
 
+from engine.descriptor import LITTLE_ENDIAN, is_encoding
 from engine.errors import BrokerError, MessageException
-from engine.node import Pattern
+from engine.message.validation import ACTION_WORDS, Action, Master
+from engine.node import UNSUITABLE_VALUE, Pattern, Range, mandatory, prop
+from engine.parser import Options, Template, parser_catalog
 from engine.tree.element import Element
 from engine.tree.step import step
 from engine.work import Selection
@@ -20,6 +24,8 @@ QUEUE_NAME_OR_NONE: Final = Pattern(f"{_CHARACTERS}{{0,48}}", _IN_WORDS.format("
 QUEUE_MANAGER: Final = Pattern(f"{_CHARACTERS}{{1,48}}", _IN_WORDS.format("queue manager"))
 QUEUE_MANAGER_OR_NONE: Final = Pattern(f"{_CHARACTERS}{{0,48}}", _IN_WORDS.format("queue manager"))
 
+Retention = Literal["none", "all"]
+
 
 def check_queue_name(queue: str, where: str) -> None:
     """Refuse what is no queue's name; `where` a message has it."""
@@ -27,6 +33,62 @@ def check_queue_name(queue: str, where: str) -> None:
         raise MessageException(
             UNKNOWN_OBJECT_NAME, f"{where} is {QUEUE_NAME.words}, not {queue!r:.60}", queue, reason=UNKNOWN_OBJECT_NAME
         )
+
+
+@dataclass(frozen=True, slots=True)
+class QueueReader:
+    """The properties that nodes have which get messages from a queue: how bodies are parsed, converted, and browsed."""
+
+    queue_name: Annotated[str, QUEUE_NAME] = mandatory("The queue that messages are got from.")
+    message_domain_property: str = prop("BLOB", "The parser of bodies that no mcd folder names one for.")
+    message_set_property: str = prop("", "The message set that the body belongs to.")
+    message_type_property: str = prop("", "The message of that set.")
+    message_format_property: str = prop("", "The wire format of the body.")
+    validate_master: Master = prop("none", "What of the body is validated by its message set, when it is parsed.")
+    validate_failure_action: Action = prop("exception", ACTION_WORDS)
+    validate_timing: Literal["deferred", "immediate", "complete"] = prop(
+        "deferred", "When the body is parsed: when it is looked at, or before it goes out."
+    )
+    parser_xmlnsc_mixed_content_retain_mode: Retention = prop("none", "Whether XMLNSC keeps text beside elements.")
+    parser_xmlnsc_comments_retain_mode: Retention = prop("none", "Whether XMLNSC keeps comments.")
+    parser_xmlnsc_processing_instructions_retain_mode: Retention = prop(
+        "none", "Whether XMLNSC keeps processing instructions."
+    )
+    parser_xmlnsc_use_for_xmlns_domain: bool = prop(
+        False, "Whether bodies of the XMLNS domain are read by XMLNSC, and stand under its name."
+    )
+    convert_encoding: Annotated[int, Range(0, 2**31 - 1)] = prop(LITTLE_ENDIAN, "The encoding to convert to.")
+    convert_coded_char_set_id: Annotated[int, Range(0, 2**31 - 1)] = prop(0, "The CCSID to convert to; 0: 1208, UTF-8.")
+    browse: bool = prop(False, "Whether messages are only looked at, one after the other, and stay where they are.")
+    reset_browse_timeout: Annotated[int, Range(-1)] = prop(
+        -1, "Milliseconds without a message after which browsing begins anew; -1: it does not."
+    )
+
+    _template: Template = field(init=False, repr=False)
+    _options: Options = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        domain = self.message_domain_property
+        if domain and parser_catalog.get(domain) is None:
+            text = f"messageDomainProperty names no parser: {domain}{parser_catalog.suggest(domain)}"
+            raise BrokerError(UNSUITABLE_VALUE, text)
+        if not is_encoding(self.convert_encoding):
+            text = f"convertEncoding {self.convert_encoding} is no MQ encoding: 546 is little endian, 273 big endian"
+            raise BrokerError(UNSUITABLE_VALUE, text)
+        if self.reset_browse_timeout >= 0 and not self.browse:
+            raise BrokerError(UNSUITABLE_VALUE, "resetBrowseTimeout is for browsing: set browse, or leave it at -1")
+        template = Template(domain, self.message_set_property, self.message_type_property, self.message_format_property)
+        options = Options(
+            validation=self.validate_master,
+            timing=self.validate_timing,
+            action=self.validate_failure_action,
+            retain_mixed_content=self.parser_xmlnsc_mixed_content_retain_mode == "all",
+            retain_comments=self.parser_xmlnsc_comments_retain_mode == "all",
+            retain_processing_instructions=self.parser_xmlnsc_processing_instructions_retain_mode == "all",
+            instead=("XMLNS", "XMLNSC") if self.parser_xmlnsc_use_for_xmlns_domain else ("", ""),
+        )
+        object.__setattr__(self, "_template", template)
+        object.__setattr__(self, "_options", options)
 
 
 # MQGMO.Options, as MQ numbers them
