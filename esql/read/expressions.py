@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
@@ -207,8 +207,8 @@ _CONDITIONS = (
 
 
 builds(Rules.UnaryContext)(built(syntax.Unary, operator=word, operand=expression))
-_branch = built(syntax.CaseBranch, condition=expression, result=expression)
-builds(Rules.CaseValueContext)(built(syntax.Case, operand=optional, branches=every(_branch), otherwise=optional))
+_BRANCH: Final = built(syntax.CaseBranch, condition=expression, result=expression)
+builds(Rules.CaseValueContext)(built(syntax.Case, operand=optional, branches=every(_BRANCH), otherwise=optional))
 
 
 _LONG_NAMES = {"BOOL": "BOOLEAN", "INT": "INTEGER", "CHAR": "CHARACTER", "DEC": "DECIMAL"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
@@ -85,9 +85,9 @@ builds(Rules.OverlayContext)(
 builds(Rules.RoundContext)(built(syntax.Round, source=expression, places=expression, rounding=paths.optional_name))
 builds(Rules.AsBitstreamContext)(built(syntax.AsBitstream, source=expression, bits=bitstream_clauses))
 
-_column = built(syntax.Column, source=expression, name=paths.optional_relative_path)
-_from_item = built(syntax.FromItem, source=expression, correlation=paths.optional_name)
-builds(Rules.RowConstructorContext)(built(syntax.Row, columns=every(_column)))
+_COLUMN: Final = built(syntax.Column, source=expression, name=paths.optional_relative_path)
+_FROM_ITEM: Final = built(syntax.FromItem, source=expression, correlation=paths.optional_name)
+builds(Rules.RowConstructorContext)(built(syntax.Row, columns=every(_COLUMN)))
 builds(Rules.ListConstructorContext)(built(syntax.ListOf, elements=each))
 builds(Rules.QuantifiedContext)(
     built(syntax.Quantified, quantifier=word, source=paths.path, correlation=paths.optional_name, condition=expression)
@@ -109,7 +109,7 @@ def _select(context: Any, source: Source) -> syntax.Expression:
     return syntax.Select(
         every(_select_column)(context.columns, source),
         None if item is None else _aggregated(item),
-        every(_from_item)(context.sources, source),
+        every(_FROM_ITEM)(context.sources, source),
         optional(context.condition, source),
         position=source.of(context),
     )
@@ -118,7 +118,7 @@ def _select(context: Any, source: Source) -> syntax.Expression:
 def _select_column(context: Any, source: Source) -> syntax.Column | syntax.AllColumns:
     if context.star is not None:
         return syntax.AllColumns(position=source.of(context))
-    column = _column(context, source)
+    column = _COLUMN(context, source)
     value, insert = _aggregated(column.expression), context.insert is not None
     return syntax.Column(value, column.name, insert, position=column.position)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
@@ -70,8 +70,8 @@ def _compound(context: Any, source: Source) -> syntax.Statement:
     return syntax.Compound(statements(context.body, source), atomic, label, position=source.of(context))
 
 
-_case_branch = built(syntax.CaseStatementBranch, condition=expression, body=statements)
-_change = built(syntax.ColumnChange, target=paths.path, source=expression)
+_CASE_BRANCH: Final = built(syntax.CaseStatementBranch, condition=expression, body=statements)
+_CHANGE: Final = built(syntax.ColumnChange, target=paths.path, source=expression)
 
 builds(Rules.EmptyStatementContext)(built(syntax.Empty))
 builds(Rules.CallStatementContext)(
@@ -89,7 +89,7 @@ builds(Rules.CaseStatementContext)(
         syntax.CaseStatement,
         _else_position,
         operand=optional,
-        branches=every(_case_branch),
+        branches=every(_CASE_BRANCH),
         otherwise=_optional_statements,
     )
 )
@@ -117,7 +117,7 @@ builds(Rules.UpdateStatementContext)(
     built(
         syntax.Update,
         table=paths.path,
-        changes=every(_change),
+        changes=every(_CHANGE),
         correlation=paths.optional_name,
         condition=optional,
     )
