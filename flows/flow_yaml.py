@@ -31,7 +31,7 @@ import yaml
 from engine.catalog import did_you_mean
 from engine.errors import Place, Problem
 from engine.flow.definition import Flow, NodeUse, Promoted, Promotion, Row, Setting, Value, Wire
-from flows.yaml_document import NULL_WORDS, Complaints, Mapping, Scalar, Sequence, Tree, decoded, read_document
+from flows.yaml_document import NULL_WORDS, Complaints, Mapping, Scalar, Sequence, Tree, read_table
 
 KEYS: Final = ("flow", "subflow", "schema", "properties", "userProperties", "promote", "nodes", "wires")
 ARROW: Final = "->"
@@ -53,18 +53,13 @@ class Reading:
 
 def read_flow(content: str | bytes, file: str) -> Reading:
     """The flow that a text holds; `file` is how problems name it, and where its subflows are looked for."""
-    text = content if isinstance(content, str) else decoded(content, file)
-    if isinstance(text, Problem):
-        return Reading(None, (text,))
-    complaints = Complaints(file, text)
-    document = read_document(text, file, complaints)
+    wrong = "a flow file must be a table that begins with `flow: Name`"
+    document, complaints = read_table(content, file, wrong)
     flow = None
     unread: tuple[str, ...] = ()
-    if isinstance(document, Mapping):
+    if document is not None:
         reader = _Flow(document, file, complaints)
         flow, unread = reader.read(), tuple(reader.unread)
-    elif document is not None:
-        complaints.add(document.place, "a flow file must be a table that begins with `flow: Name`")
     return Reading(flow, tuple(sorted(complaints.found)), unread)
 
 

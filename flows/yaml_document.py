@@ -90,6 +90,21 @@ def decoded(content: bytes, file: str) -> str | Problem:
         return Problem(file, line, column, UNFIT, "not UTF-8; save the file as UTF-8")
 
 
+def read_table(content: str | bytes, file: str, wrong: str) -> tuple[Mapping | None, Complaints]:
+    """The table that a text holds, or None, and what is wrong with it: `wrong` where it holds something else."""
+    text = content if isinstance(content, str) else decoded(content, file)
+    if isinstance(text, Problem):
+        complaints = Complaints(file, "")
+        complaints.found.append(text)
+        return None, complaints
+    complaints = Complaints(file, text)
+    document = read_document(text, file, complaints)
+    if document is None or isinstance(document, Mapping):
+        return document, complaints
+    complaints.add(document.place, wrong)
+    return None, complaints
+
+
 class Refused(Exception):
     """The text is no document that can be read on."""
 

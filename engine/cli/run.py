@@ -22,7 +22,7 @@ from engine.cli.queue_manager_access import Reach
 from engine.cli.run_inputs import check_descriptor, check_queue_manager, inputs_of, letters_of
 from engine.cli.run_on_queues import Given, is_at_desk, run_on_queues, tracer, tracing
 from engine.cli.shared_options import MAX_INPUT, AllowFiles, DataSources, Json, MaxInput, OwnNodes
-from engine.errors import LOCAL_ERROR, ConfigurationException
+from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
     from engine.runtime.file_run import Letter, Outbox, Passage
@@ -327,14 +327,10 @@ def local_errors() -> Iterator[list[str]]:
     """Have the lines of the local error log in a list while something runs."""
     import logging
 
+    from engine.runtime.incidents import heard_by
+
     lines: list[str] = []
-    log, handler = logging.getLogger(LOCAL_ERROR), logging.Handler(logging.INFO)
+    handler = logging.Handler(logging.INFO)
     handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]  # all it does
-    log.addHandler(handler)
-    before = log.level
-    log.setLevel(logging.INFO)
-    try:
+    with heard_by(handler):
         yield lines
-    finally:
-        log.setLevel(before)
-        log.removeHandler(handler)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import typer
 
 from engine.cli.command_failures import USAGE, visible
-from engine.errors import LOCAL_ERROR, ConfigurationException, MessageException
+from engine.errors import ConfigurationException, MessageException
 
 if TYPE_CHECKING:
     from engine.databases.coordination import Coordinator
@@ -291,18 +291,12 @@ def _errors_shown() -> Iterator[None]:
     """Have the local error log on stderr while flows run."""
     import logging
 
-    log, handler = logging.getLogger(LOCAL_ERROR), logging.StreamHandler()
+    from engine.runtime.incidents import heard_by
+
+    handler = logging.StreamHandler()
     handler.emit = lambda record: typer.echo(visible(record.getMessage()), err=True)  # type: ignore[method-assign]
-    before = log.level, log.propagate
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    log.propagate = False
-    try:
+    with heard_by(handler, alone=True):
         yield
-    finally:
-        log.removeHandler(handler)
-        log.setLevel(before[0])
-        log.propagate = before[1]
 
 
 def _report(started: list[tuple[Flow, Counts]], *, as_json: bool) -> None:

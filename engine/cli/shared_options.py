@@ -191,10 +191,7 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(**given: Any) -> None:
-        made = {
-            name: group(**{field.name: given.pop(field.name) for field in dataclasses.fields(group)})
-            for name, group in groups.items()
-        }
+        made = {name: _made(group, given) for name, group in groups.items()}
         command(**given, **made)
 
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -203,9 +200,25 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _options(group: Any) -> list[Parameter]:
-    """Returns the options that the fields of a group are."""
+    """Returns the options that the fields of a group are, and those of groups among them."""
+    found: list[Parameter] = []
+    for field, hint in _fields(group):
+        if dataclasses.is_dataclass(hint):
+            found += _options(hint)
+        else:
+            found.append(Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hint))
+    return found
+
+
+def _made(group: Any, given: dict[str, Any]) -> Any:
+    """Returns a group made of what is given, which is taken out of there."""
+    values = {
+        field.name: _made(hint, given) if dataclasses.is_dataclass(hint) else given.pop(field.name)
+        for field, hint in _fields(group)
+    }
+    return group(**values)
+
+
+def _fields(group: Any) -> list[tuple[dataclasses.Field[Any], Any]]:
     hints = get_type_hints(group, include_extras=True)
-    return [
-        Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
-        for field in dataclasses.fields(group)
-    ]
+    return [(field, hints[field.name]) for field in dataclasses.fields(group)]

@@ -105,14 +105,24 @@ class PutAway(logging.Handler):
 @contextmanager
 def put_away_heard() -> Iterator[PutAway]:
     """Yields what hears of messages that are put away while a block runs."""
-    heard, level = PutAway(), _LOG.level
-    _LOG.addHandler(heard)
-    _LOG.setLevel(logging.DEBUG)
-    try:
+    heard = PutAway()
+    with heard_by(heard, logging.DEBUG):
         yield heard
+
+
+@contextmanager
+def heard_by(handler: logging.Handler, level: int = logging.INFO, *, alone: bool = False) -> Iterator[None]:
+    """Has a handler hear the local error log while a block runs; `alone`, without the handlers that all logs have."""
+    before = _LOG.level, _LOG.propagate
+    _LOG.addHandler(handler)
+    _LOG.setLevel(level)
+    _LOG.propagate = _LOG.propagate and not alone
+    try:
+        yield
     finally:
-        _LOG.setLevel(level)
-        _LOG.removeHandler(heard)
+        _LOG.removeHandler(handler)
+        _LOG.setLevel(before[0])
+        _LOG.propagate = before[1]
 
 
 def explained(error: BaseException) -> str:

@@ -10,12 +10,14 @@ import logging
 import threading
 from collections.abc import Callable, Generator
 from datetime import datetime
+from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from engine.errors import USER_TRACE, BrokerError
 from engine.message.assembly import Message
 from engine.message.received import Received
+from engine.node import sent_on
 from engine.work import UnitOfWork
 
 if TYPE_CHECKING:
@@ -171,17 +173,7 @@ def heard(
     def work_and_tell(message: Message, work: UnitOfWork) -> Evaluation:
         evaluation = evaluate(message, work)
         try:
-            terminal, sent = next(evaluation)
-            while True:
-                listen(label, terminal, sent)
-                try:
-                    wired = yield terminal, sent
-                except BrokerError as error:
-                    terminal, sent = evaluation.throw(error)
-                else:
-                    terminal, sent = evaluation.send(wired)
-        except StopIteration:
-            return
+            yield from sent_on(evaluation, partial(listen, label))
         finally:
             evaluation.close()
 

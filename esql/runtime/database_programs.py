@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, Protocol
 from engine.databases.session import Access, Session
 from engine.errors import BrokerError
 from engine.message.assembly import Message
-from engine.node import ANY_LABEL, Esql, mandatory, prop
+from engine.node import ANY_LABEL, Esql, mandatory, prop, sent_on
 from esql.runtime.program import Evaluation, Routine, bound
 
 if TYPE_CHECKING:
@@ -110,17 +110,7 @@ def asking(program: Routine, node: WorksWithDatabases) -> Routine | Asking:
 def _committed(evaluation: Evaluation, session: Session) -> Evaluation:
     """Yields the messages that a program sends; commits its work in databases before each of them and at the end."""
     try:
-        terminal, sent = next(evaluation)
-        while True:
-            session.commit_at_once()
-            try:
-                wired = yield terminal, sent
-            except BrokerError as error:
-                terminal, sent = evaluation.throw(error)
-            else:
-                terminal, sent = evaluation.send(wired)
-    except StopIteration:
-        return
+        yield from sent_on(evaluation, lambda _, __: session.commit_at_once())
     finally:
         session.commit_at_once()
 

@@ -33,7 +33,7 @@ from typing import Any, Final, NamedTuple, get_args
 from engine.catalog import did_you_mean
 from engine.errors import BrokerError, ConfigurationException, Place, Problem, reason
 from engine.node import Property, camel_case, properties_of
-from flows.yaml_document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree, decoded, read_document
+from flows.yaml_document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree, read_table
 from parsers.mrm.model import (
     NOTHING,
     UNBOUNDED,
@@ -108,16 +108,9 @@ def load_message_set(file: str) -> MessageSet:
 
 def read_message_set(content: str | bytes, file: str) -> Reading:
     """The message set that a text holds; `file` is how problems name it."""
-    text = content if isinstance(content, str) else decoded(content, file)
-    if isinstance(text, Problem):
-        return Reading(None, (text,))
-    complaints = Complaints(file, text)
-    document = read_document(text, file, complaints)
-    found = None
-    if isinstance(document, Mapping):
-        found = _Reader(document, complaints).read()
-    elif document is not None:
-        complaints.add(document.place, "a message-set file must be a table that begins with `messageSet: Name`")
+    wrong = "a message-set file must be a table that begins with `messageSet: Name`"
+    document, complaints = read_table(content, file, wrong)
+    found = None if document is None else _Reader(document, complaints).read()
     return Reading(found, tuple(sorted(complaints.found)))
 
 

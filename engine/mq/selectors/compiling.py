@@ -50,9 +50,9 @@ def compiled(expression: Expression, text: str) -> Evaluation:
         case Not(operand=operand):
             return _not(compiled(operand, text))
         case And(operands=operands):
-            return _all([compiled(one, text) for one in operands])
+            return _joined([compiled(one, text) for one in operands], decisive=False)
         case Or(operands=operands):
-            return _any([compiled(one, text) for one in operands])
+            return _joined([compiled(one, text) for one in operands], decisive=True)
         case Comparison():
             return _compared(expression, text)
         case Between():
@@ -255,28 +255,17 @@ def _not(operand: Evaluation) -> Evaluation:
     return found
 
 
-def _all(operands: list[Evaluation]) -> Evaluation:
+def _joined(operands: list[Evaluation], *, decisive: bool) -> Evaluation:
+    """AND, which one FALSE decides, or OR, which one TRUE decides; else what is unknown makes all of it so."""
+    otherwise = not decisive
+
     def found(descriptor: Descriptor, properties: Properties) -> Value:
-        result: bool | None = True
+        result: bool | None = otherwise
         for operand in operands:
             value = operand(descriptor, properties)
-            if value is False:
-                return False
-            if value is not True:
-                result = None
-        return result
-
-    return found
-
-
-def _any(operands: list[Evaluation]) -> Evaluation:
-    def found(descriptor: Descriptor, properties: Properties) -> Value:
-        result: bool | None = False
-        for operand in operands:
-            value = operand(descriptor, properties)
-            if value is True:
-                return True
-            if value is not False:
+            if value is decisive:
+                return decisive
+            if value is not otherwise:
                 result = None
         return result
 
