@@ -20,7 +20,7 @@ from typing import (
 from typing import get_type_hints as annotations_of
 
 from engine.catalog import Catalog, did_you_mean
-from engine.errors import BrokerError, ConfigurationException
+from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
     from engine.message.assembly import Message
@@ -57,24 +57,6 @@ class Publishes(Protocol):
     def publishes_at(self) -> str:
         """The subscription point of its publications; an empty one is that of all who name none."""
         ...
-
-
-def sent_on(
-    evaluation: Generator[tuple[str, Message], bool, None], before: Callable[[str, Message], None]
-) -> Generator[tuple[str, Message], bool, None]:
-    """Yields what an evaluation does, each terminal and message told before it goes on."""
-    try:
-        terminal, message = next(evaluation)
-        while True:
-            before(terminal, message)
-            try:
-                wired = yield terminal, message
-            except BrokerError as error:
-                terminal, message = evaluation.throw(error)
-            else:
-                terminal, message = evaluation.send(wired)
-    except StopIteration:
-        return
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The UnitOfWork protocol: the only way into and out of a flow while it carries a message."""
+"""The UnitOfWork protocol: the only way into and out of a flow while it carries a message; and what goes on in it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, runtime_checkable
 
 from engine.descriptor import NO_ID
-from engine.errors import MessageException
+from engine.errors import BrokerError, MessageException
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
     from datetime import datetime
 
     from engine.descriptor import Descriptor
+    from engine.message.assembly import Message
 
 ALL_IN_TURN: Final = b"*"
 _WRONG_IDS: Final = {"msg_id": 2206, "correl_id": 2207, "group_id": 2258}  # MQ's reasons
@@ -181,3 +183,21 @@ class Dated(Protocol):
     def now(self) -> datetime:
         """The moment of all that it does, in GMT."""
         ...
+
+
+def sent_on(
+    evaluation: Generator[tuple[str, Message], bool, None], before: Callable[[str, Message], None]
+) -> Generator[tuple[str, Message], bool, None]:
+    """Yields what an evaluation does, each terminal and message told before it goes on."""
+    try:
+        terminal, message = next(evaluation)
+        while True:
+            before(terminal, message)
+            try:
+                wired = yield terminal, message
+            except BrokerError as error:
+                terminal, message = evaluation.throw(error)
+            else:
+                terminal, message = evaluation.send(wired)
+    except StopIteration:
+        return

@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from engine.errors import USER_TRACE, BrokerError
 from engine.message.assembly import Message
 from engine.message.received import Received
-from engine.node import sent_on
-from engine.work import UnitOfWork
+from engine.work import UnitOfWork, sent_on
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
     from engine.errors import Place
     from engine.message.assembly import Message
-    from engine.work import Arrival, Selection, UnitOfWork
+    from engine.work import Arrival, Selection
 
 
 INVOKED: Final = 3904

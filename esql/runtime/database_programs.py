@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, Protocol
 from engine.databases.session import Access, Session
 from engine.errors import BrokerError
 from engine.message.assembly import Message
-from engine.node import ANY_LABEL, Esql, mandatory, prop, sent_on
+from engine.node import ANY_LABEL, Esql, mandatory, prop
+from engine.work import sent_on
 from esql.runtime.program import Evaluation, Routine, bound
 
 if TYPE_CHECKING:
