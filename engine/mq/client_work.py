@@ -127,7 +127,8 @@ class ClientWork:
                 self._held.append((known.name, pack(full), body))
                 self._length += len(body)
             else:
-                connection.send(put_frame(known.name, pack(full), body, frames.WANTS_ANSWER | frames.BRIEFLY))
+                pieces = put_frame(known.name, pack(full), body, frames.WANTS_ANSWER | frames.BRIEFLY)
+                connection.send([*self._let_go(), *pieces] if self._held else pieces)  # in the order of the puts
                 connection.answer(frames.DONE)
         except MessageException as error:
             raise self._noted(error) from error.__cause__
@@ -151,16 +152,22 @@ class ClientWork:
         """Send what was held and a put, and wait for the answer to it."""
         flags = frames.WANTS_ANSWER | frames.IN_SYNCPOINT * syncpoint
         name = frames.named(queue)
-        connection.send([*_framed(self._held), *put_frame(name, pack(descriptor), body, flags)])
-        self._open = self._open or syncpoint or bool(self._held)
-        self._syncs = self._syncs or syncpoint or bool(self._held)
-        self._held, self._length = [], 0
+        connection.send([*self._let_go(), *put_frame(name, pack(descriptor), body, flags)])
+        self._open = self._open or syncpoint
+        self._syncs = self._syncs or syncpoint
         full, facts = frames.read_accepted(connection.answer(frames.ACCEPTED).data)
         context = context_of(connection.greeting.user, connection.application)
         if len(self._known) >= _MOST_KNOWN:  # topics may be many
             self._known.clear()
         self._known[queue] = Known(name, facts, connection.changes, context)
         return full
+
+    def _let_go(self) -> list[bytes]:
+        """Returns the frames of what was held, which the server has from now on."""
+        pieces = _framed(self._held)
+        if pieces:
+            self._held, self._length, self._open, self._syncs = [], 0, True, True
+        return pieces
 
     def attributes(self, queue: str) -> QueueAttributes | None:
         connection = self._reached()

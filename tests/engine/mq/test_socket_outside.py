@@ -39,6 +39,23 @@ def test_what_nobody_wanted_of_a_commit_goes_back_outside_syncpoint_too(client, 
     assert [(b"3", 0)] == [(body, descriptor.backout_count) for descriptor, body in client.cursor("A")]
 
 
+@pytest.mark.parametrize("served", [False, True])
+def test_messages_of_one_unit_and_those_beside_it_stand_in_the_order_of_their_puts(client, manager, served):
+    """A put outside the unit stands behind those of the unit that came before, which are there when it is committed."""
+    work = (client if served else manager).work()
+    for turn in range(2):  # the second time the client knows the queue, and holds what is in the unit
+        work.put("A", Descriptor(), b"in the unit")
+        work.put("A", Descriptor(), b"beside it", syncpoint=False)
+        work.put("A", Descriptor(), b"in the unit again")
+        assert [b"beside it"] == bodies(client, "A")[3 * turn :]
+        work.commit()
+    assert [b"in the unit", b"beside it", b"in the unit again"] * 2 == bodies(client, "A")
+    work.put("A", Descriptor(), b"in the unit")
+    work.put("A", Descriptor(), b"beside it", syncpoint=False)
+    work.back_out()
+    assert [b"beside it"] == bodies(client, "A")[6:]
+
+
 @pytest.mark.parametrize("syncpoint", [True, None])
 def test_what_is_sent_to_a_client_that_has_gone_goes_back(client, manager, monkeypatch, syncpoint):
     """A reader that ends before the answer to its last commit is sent has still given back what that brought."""
