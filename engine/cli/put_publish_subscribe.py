@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from engine.work import Arrival, UnitOfWork
 
 
+_LONGEST_EXPIRY: Final = (2**31 - 1) / 10  # seconds
 _AS_THE_QUEUE: Final = 2  # the persistence that leaves it to the queue
 
 
@@ -76,8 +77,9 @@ class Options:
         """Refuse what no message can have."""
         if self.priority is not None and not 0 <= self.priority <= 9:
             raise ConfigurationException(f"--priority {self.priority} is none: it is 0 to 9")
-        if self.expiry is not None and not 0 < self.expiry <= 2**31 / 10 - 1:
-            raise ConfigurationException(f"--expiry {self.expiry} is no number of seconds: it is more than 0")
+        if self.expiry is not None and not 0 < self.expiry <= _LONGEST_EXPIRY:
+            text = f"--expiry {self.expiry} is no number of seconds: it is more than 0, and {_LONGEST_EXPIRY} at most"
+            raise ConfigurationException(text)
         for text in self.properties:
             _property(text)
 

@@ -34,6 +34,7 @@ _OFFSET_ERROR: Final = 2251
 _PRIORITY_ERROR: Final = 2050
 _PERSISTENCE_ERROR: Final = 2047
 _EXPIRY_ERROR: Final = 2013
+_WORD: Final = 0xFFFFFFFF
 _LAST: Final = 999_999_999  # of the numbers that programs may use
 # Report options that are unknown are refused in these places, for a queue of the queue manager, and accepted in others.
 _REJECTED: Final = 0x101C0000 | 0x0003FF00  # MQRO_REJECT_UNSUP_MASK and MQRO_ACCEPT_UNSUP_IF_XMIT_MASK
@@ -55,7 +56,7 @@ def check_put(descriptor: Descriptor) -> None:
         text = f"a msg_type of {kind} is none: give 1 to 65535 for those of MQ, 65536 to {_LAST} for your own"
         raise _refusal(_MSG_TYPE_ERROR, text)
     if unknown := report & _UNKNOWN_OPTIONS:
-        text = f"a report of {report:#x} has options that there are none of ({unknown:#x}): take them out"
+        text = f"a report of {report & _WORD:#x} has options that there are none of ({unknown:#x}): take them out"
         raise _refusal(_REPORT_OPTIONS_ERROR, text)
     if not 0 <= descriptor.feedback <= _LAST:
         text = f"a feedback of {descriptor.feedback} is none: give 0 to {_LAST}"
@@ -68,7 +69,7 @@ def check_put(descriptor: Descriptor) -> None:
 def _check_flags(flags: int, descriptor: Descriptor) -> None:
     """Refuse flags that there are none of, and places in a group or in a message that none can have."""
     if unknown := flags & _UNKNOWN_FLAGS:
-        text = f"msg_flags of {flags:#x} have some that there are none of ({unknown:#x}): take them out"
+        text = f"msg_flags of {flags & _WORD:#x} have some that there are none of ({unknown:#x}): take them out"
         raise _refusal(_MSG_FLAGS_ERROR, text)
     number, offset = descriptor.msg_seq_number, descriptor.offset
     if flags & (MSG_IN_GROUP | LAST_MSG_IN_GROUP) and not 1 <= number <= _LAST:

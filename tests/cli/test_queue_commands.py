@@ -94,6 +94,7 @@ REFUSALS = {
     "file that is not there": (("put", "A", "none.txt"), "none.txt does not exist"),
     "priority": (("put", "A", "--text", "x", "--priority", "10"), "--priority 10"),
     "expiry": (("put", "A", "--text", "x", "--expiry", "0"), "--expiry 0"),
+    "long expiry": (("put", "A", "--text", "x", "--expiry", "214748365"), "more than 0, and 214748364.7 at most"),
     "id": (("get", "A", "--msg-id", "xyz"), "--msg-id xyz is no id"),
     "property": (("put", "A", "--text", "x", "--property", "colour"), "write NAME=VALUE"),
     "name of a property": (("put", "A", "--text", "x", "--property", "Not=x"), "2442"),
@@ -363,3 +364,9 @@ def test_a_line_is_as_long_as_a_message_may_be(folder, capsys, monkeypatch, queu
     refused()
     with QueueManager.open(folder) as manager, serving(manager, folder):
         refused()
+
+
+def test_the_longest_expiry_is_put(folder, capsys):
+    """An expiry is as long as 32 bits hold in tenths of seconds."""
+    (printed,) = lines(penstock(capsys, "put", "A", "--text", "x", "--expiry", "214748364.7", "--json").out)
+    assert 2**31 - 1 == printed["expiry"]
