@@ -63,7 +63,9 @@ class Handle:
         self.group = b""
         self.next_number = 1
         self.is_outside = False  # the group in hand is got outside units of work
-        self.whole: frozenset[bytes] = frozenset()  # groups that were whole when the first of them was taken
+        self.whole: frozenset[bytes] = (
+            frozenset()
+        )  # groups that were whole when the first was taken, and of which more is to come
         self.cursor = -1
         self.changed = False  # since the last unit of work ended
         self.unfinished = False
@@ -101,11 +103,16 @@ class Handle:
             group = b"" if descriptor.msg_flags & LAST_MSG_IN_GROUP else descriptor.group_id
             number = descriptor.msg_seq_number + 1
         elif wanted.whole_groups:
-            whole |= {descriptor.group_id}
+            whole = whole | {descriptor.group_id} if self._has_more(stored, wanted) else whole - {descriptor.group_id}
         if wanted.browse:
             self._browsed = group, number, whole
         else:
             self.group, self.next_number, self.whole = group, number, whole
+
+    def _has_more(self, stored: Stored, wanted: Selection) -> bool:
+        """Returns True where other messages of a group are there; a group that comes later may have its id."""
+        group = self.queue.with_ids((b"G" + stored.descriptor.group_id,))
+        return any(one.order > stored.order if wanted.browse else one.order != stored.order for one in group)
 
     def check_group(self, wanted: Selection | None, *, in_unit: bool | None) -> None:
         """Refuse the next message of a group in a unit of work where those before it were not, and the reverse.

@@ -104,3 +104,22 @@ def test_a_group_that_was_whole_when_it_was_browsed_is_so_for_who_browses(queues
     assert "a3" == got(queues.work(), Selection(group_id=b"a" * 24, selector="JMSXGroupSeq = 3"), False)
     assert "a2 -" == got(work, browsed, True, True)
     assert "- b1" == got(work, Selection(whole_groups=True), True, True)
+
+
+@pytest.mark.parametrize("logical", [True, False])
+def test_a_group_with_the_id_of_one_that_was_got_waits_for_its_messages(queues: Any, *, logical: bool) -> None:
+    """Where whole groups alone are wanted, one is whole that was whole before, and not another of its name."""
+    whole = Selection(whole_groups=True, logical=logical)
+    work = queues.work()
+    assert "a1 a2 a3" == got(work, whole, True, True, True)
+    work.back_out()
+    assert "a1 a2" == got(work, whole, True, True)
+    work.commit()
+    assert "a3 - b1" == got(work, whole, True, True, True)
+    work.commit()
+    work.put("Q", Descriptor(group_id=b"a" * 24, msg_flags=MSG_IN_GROUP), b"a1")
+    work.commit()
+    assert "b2 b3" == got(work, whole, True, True, True)
+    work.put("Q", Descriptor(group_id=b"a" * 24, msg_seq_number=2, msg_flags=LAST_MSG_IN_GROUP), b"a2")
+    work.commit()
+    assert "a1 a2" == got(work, whole, True, True, True)
