@@ -35,7 +35,7 @@ def get(
     group_id: GroupId = "",
     selector: Selector = "",
     output: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write a file a message there, in place of printing it.")
+        str | None, typer.Option(metavar="DIR", help="Write a file a message there, in place of printing it.")
     ] = None,
     queue_manager: Reach = None,
     user: User = "",
@@ -56,7 +56,7 @@ def get(
     if not wait >= 0:  # which what is no number is not either
         raise ConfigurationException(f"--wait {wait} is no number of seconds: it is 0 or more")
     wanted = selection(msg_id, correl_id, group_id, selector)
-    take = _printer(as_json=as_json) if output is None else _writer(output, as_json=as_json)
+    take = _printer(as_json=as_json) if output is None else _writer(_folder(output), as_json=as_json)
     left = None if everything else count or 1
     while left is None or left > 0:  # again where the queue manager's process ended while nothing was in hand
         with reached(queue_manager, user) as manager:
@@ -112,6 +112,12 @@ def form(arrival: Arrival, *, as_json: bool) -> bytes:
         return f"{to_line(*arrival)}\n".encode()
     _, _, body = split(*arrival)
     return body if body.endswith(b"\n") else body + b"\n"
+
+
+def _folder(name: str) -> Path:
+    if not name:
+        raise ConfigurationException("--output is empty: name a directory")
+    return Path(name)
 
 
 def _writer(folder: Path, *, as_json: bool) -> Take:

@@ -16,7 +16,7 @@ import typer
 from engine.cli import app
 from engine.cli.command_failures import OR_STANDARD_INPUT, existing
 from engine.cli.queue_manager_access import KeyStore, Reach, User, begin, reached
-from engine.cli.shared_options import Json, Selector, identifier
+from engine.cli.shared_options import Json, Selector, given_id, identifier
 from engine.errors import BrokerError, ConfigurationException, MessageException
 
 if TYPE_CHECKING:
@@ -96,9 +96,11 @@ def put(
     persistent: Annotated[bool, typer.Option("--persistent", help="Messages are on disk before this ends.")] = False,
     priority: Annotated[int | None, typer.Option(help="0 to 9; otherwise the queue's default.")] = None,
     expiry: Annotated[float | None, typer.Option(help="Seconds after which a message may be discarded.")] = None,
-    msg_id: Annotated[str, typer.Option(metavar="HEX", help="The message id, as hexadecimal digits.")] = "",
-    correl_id: Annotated[str, typer.Option(metavar="HEX", help="The correlation id.")] = "",
-    group_id: Annotated[str, typer.Option(metavar="HEX", help="The group id.")] = "",
+    msg_id: Annotated[
+        str, typer.Option(metavar="HEX", callback=given_id, help="The message id, as hexadecimal digits.")
+    ] = "",
+    correl_id: Annotated[str, typer.Option(metavar="HEX", callback=given_id, help="The correlation id.")] = "",
+    group_id: Annotated[str, typer.Option(metavar="HEX", callback=given_id, help="The group id.")] = "",
     properties: Properties = None,
     queue_manager: Reach = None,
     user: User = "",
@@ -126,16 +128,17 @@ def put(
         )
         while True:
             try:
-                some = _put_unit(work, queue, islice(given, unit), as_json=as_json)
+                some, lines = _put_unit(work, queue, islice(given, unit), as_json=as_json)
             except BrokerError as error:
                 raise (_with_count(error, done) if done or as_json else error) from error
             done += some
+            _print_lines(lines, done)
             if some < unit:
                 break
 
 
-def _put_unit(work: UnitOfWork, queue: str, given: Iterator[Given], *, as_json: bool) -> int:
-    """Put some messages and commit them; returns how many."""
+def _put_unit(work: UnitOfWork, queue: str, given: Iterator[Given], *, as_json: bool) -> tuple[int, list[str]]:
+    """Put some messages and commit them; returns how many, and the lines that say what they are."""
     from engine.mq.message_json import to_line
 
     lines: list[str] = []
@@ -150,9 +153,17 @@ def _put_unit(work: UnitOfWork, queue: str, given: Iterator[Given], *, as_json: 
         if as_json:
             lines.append(to_line(full, body))
     work.commit()
-    for line in lines:
-        typer.echo(line)
-    return some
+    return some, lines
+
+
+def _print_lines(lines: list[str], done: int) -> None:
+    """Print what was put; where nobody can read it, the error says how many messages are in."""
+    try:
+        for line in lines:
+            typer.echo(line)
+    except OSError as error:
+        error.strerror = f"{error.strerror}; {_are_in(done)}"
+        raise
 
 
 def _messages(
@@ -220,11 +231,14 @@ def _at(error: BrokerError, place: str) -> BrokerError:
 
 
 def _with_count(error: BrokerError, done: int) -> BrokerError:
-    are = "message is" if done == 1 else "messages are"
-    text = f"{error.text}; {done:,} {are} in"
+    text = f"{error.text}; {_are_in(done)}"
     if isinstance(error, ConfigurationException):
         return BrokerError(error.number, text)  # a line that is wrong is no configuration: stdout has messages alone
     return _again(error, text)
+
+
+def _are_in(done: int) -> str:
+    return f"{done:,} {'message is' if done == 1 else 'messages are'} in"
 
 
 def _again(error: BrokerError, text: str) -> BrokerError:

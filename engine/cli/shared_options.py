@@ -129,9 +129,23 @@ def show(data: Any, lines: Iterable[str], *, as_json: bool) -> None:
         typer.echo(line)
 
 
-MsgId = Annotated[str, typer.Option("--msg-id", metavar="HEX", help="Only messages with this message id.")]
-CorrelId = Annotated[str, typer.Option("--correl-id", metavar="HEX", help="Only messages with this correlation id.")]
-GroupId = Annotated[str, typer.Option("--group-id", metavar="HEX", help="Only messages of this group.")]
+def given_id(context: typer.Context, option: typer.CallbackParam, digits: str) -> str:
+    """Returns the digits of an id; an option that is given without any, as by a script that lacks it, is refused."""
+    source = context.get_parameter_source(str(option.name))
+    if not digits and source is not None and source.name != "DEFAULT":
+        raise ConfigurationException(f"{option.opts[0]} is empty: give hexadecimal digits, or leave it out")
+    return digits
+
+
+MsgId = Annotated[
+    str, typer.Option("--msg-id", metavar="HEX", callback=given_id, help="Only messages with this message id.")
+]
+CorrelId = Annotated[
+    str, typer.Option("--correl-id", metavar="HEX", callback=given_id, help="Only messages with this correlation id.")
+]
+GroupId = Annotated[
+    str, typer.Option("--group-id", metavar="HEX", callback=given_id, help="Only messages of this group.")
+]
 Selector = Annotated[
     str, typer.Option("--selector", metavar="CONDITION", help="Only messages that fit, such as \"colour = 'red'\".")
 ]

@@ -95,6 +95,10 @@ REFUSALS = {
     "priority": (("put", "A", "--text", "x", "--priority", "10"), "--priority 10"),
     "expiry": (("put", "A", "--text", "x", "--expiry", "0"), "--expiry 0"),
     "long expiry": (("put", "A", "--text", "x", "--expiry", "214748365"), "more than 0, and 214748364.7 at most"),
+    "empty message id": (("get", "A", "--msg-id", ""), "--msg-id is empty"),
+    "empty correlation id": (("get", "A", "--correl-id", ""), "--correl-id is empty"),
+    "empty group id": (("put", "A", "--text", "x", "--group-id", ""), "--group-id is empty"),
+    "empty output": (("get", "A", "--output", ""), "--output is empty"),
     "id": (("get", "A", "--msg-id", "xyz"), "--msg-id xyz is no id"),
     "property": (("put", "A", "--text", "x", "--property", "colour"), "write NAME=VALUE"),
     "name of a property": (("put", "A", "--text", "x", "--property", "Not=x"), "2442"),
@@ -370,3 +374,14 @@ def test_the_longest_expiry_is_put(folder, capsys):
     """An expiry is as long as 32 bits hold in tenths of seconds."""
     (printed,) = lines(penstock(capsys, "put", "A", "--text", "x", "--expiry", "214748364.7", "--json").out)
     assert 2**31 - 1 == printed["expiry"]
+
+
+@pytest.mark.parametrize("where", [">&-", ">/dev/full"])
+def test_a_put_that_cannot_say_what_it_put_says_how_many_are_in(folder, where):
+    """Who cannot read the lines learns that the messages are there, and puts none of them twice."""
+    put = ["sh", "-c", f'exec "$0" "$@" {where}', *PROGRAM, "put", "A", "--text", "x", "--count", "3", "--json"]
+    environment = os.environ | {"PENSTOCK_QUEUE_MANAGER": str(folder)}
+    ended = subprocess.run(put, capture_output=True, text=True, check=False, env=environment)  # noqa: S603  # our own
+    assert (1, "") == (ended.returncode, ended.stdout)
+    assert re.fullmatch(r"penstock: standard output cannot be written: .*; 3 messages are in\n", ended.stderr)
+    assert "x\nx\nx\n" == command(folder, "browse", "A").stdout
