@@ -17,8 +17,6 @@ from pathlib import Path, PurePath
 from statistics import mean
 from typing import Final, NamedTuple, TypeAlias
 
-import yaml
-
 from engine.errors import ConfigurationException, Problem, reason
 from engine.files.allowed_folders import check_link
 from engine.flow.lint import UNFIT
@@ -335,19 +333,3 @@ def _position(tree: Tree) -> tuple[int, int] | None:
     texts = [item.text for item in tree.items if isinstance(item, Scalar) and NUMBER.fullmatch(item.text)]
     numbers = [int(text) for text in texts if abs(int(text)) <= FARTHEST]
     return (numbers[0], numbers[1]) if len(numbers) == 2 else None
-
-
-def write_layout(layout: Layout) -> str:
-    """The text of a layout file.
-
-    >>> print(write_layout({"Check 1": (240, 60)}), end="")
-    Check 1: [240, 60]
-    """
-    lines: str = yaml.safe_dump(
-        {label: list(position) for label, position in layout.items()},
-        default_flow_style=None,
-        allow_unicode=True,
-        sort_keys=False,
-        width=1 << 30,
-    )
-    return lines if layout else ""

@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         ("flows.content_filters", "flows.data_sources", "flows.esql_files", "flows.label_names"),
         ("engine", "esql", "flows"),
     ),
-    **dict.fromkeys(("flows.json_schemas", "flows.message_sets"), ("engine", "parsers", "flows")),
+    "flows.message_sets": ("engine", "parsers", "flows"),
     "flows.programs": ("engine", "esql", "parsers", "flows"),
     "engine.broker": EVERYTHING,  # it deploys flows: their files, programs and nodes
     **dict.fromkeys(

@@ -124,15 +124,6 @@ def address(topic: str, *, retain: bool = False, point: str = "", scope: str = "
     return TopicAddress(topic, retain, point, scope, at).name
 
 
-def deletion(topic: str, *, point: str = "", scope: str = "") -> str:
-    """Returns the name that a message is put to so that what is retained on the topics that one fits is removed.
-
-    >>> deletion("a/+", scope=LOCAL)
-    'topic:forget;local//a/+'
-    """
-    return TopicAddress(topic, False, point, scope, forgets=True).name
-
-
 def read_address(name: str) -> TopicAddress:
     """Returns what the name says that a message is put to for its publication.
 

@@ -33,14 +33,7 @@ _FORM: Final = ("version", "kind", *_NUMBERS, *_IDS, *_TEXTS)
 _IN_ORDER: Final = itemgetter(*(_FORM.index(name) for name in Descriptor._fields))
 
 FIXED_SIZE: Final = _FIXED.size
-EXPIRY_AT: Final = 12
-PRIORITY_AT: Final = 28
-PERSISTENCE_AT: Final = 32
 BACKOUT_COUNT_AT: Final = 36
-MSG_FLAGS_AT: Final = 52
-MSG_ID_AT: Final = 60
-CORREL_ID_AT: Final = 84
-GROUP_ID_AT: Final = 108
 
 
 def pack(descriptor: Descriptor) -> bytes:
@@ -112,12 +105,6 @@ def received(data: bytes | memoryview, at: int, end: int) -> Descriptor:
     made = tuple.__new__(Received, _values(packed, 0, None))
     made.packed = packed
     return made
-
-
-def number_at(packed: bytes | memoryview, at: int) -> int:
-    """Returns a number of a packed descriptor by its offset, such as EXPIRY_AT."""
-    found: int = _NUMBER.unpack_from(packed, at)[0]
-    return found
 
 
 def with_number(packed: bytes, at: int, value: int) -> bytes:

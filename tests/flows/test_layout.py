@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flows.layout import FARTHEST, layout_file, layout_of, read_layout, write_layout
+from flows.layout import FARTHEST, layout_file, layout_of, read_layout
 from tests.flows.strategies import names
 
 places = st.integers(-FARTHEST, FARTHEST)
@@ -17,7 +18,9 @@ places = st.integers(-FARTHEST, FARTHEST)
 @given(st.dictionaries(names, st.tuples(places, places)))
 def test_written_layouts_are_read_back(layout: dict[str, tuple[int, int]]) -> None:
     """Reading what was written gives the same positions."""
-    assert read_layout(write_layout(layout), "") == (layout, ())
+    places_of = {label: list(place) for label, place in layout.items()}
+    written = yaml.safe_dump(places_of, allow_unicode=True, width=1 << 30) if layout else ""
+    assert read_layout(written, "") == (layout, ())
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import yaml
 from jsonschema import Draft202012Validator
 
 import flows.message_sets
-from flows.json_schemas import message_set_schema, schema_text
 from flows.message_sets import write_message_set
 from flows.message_sets.reader import read_message_set
+from tests.flows.json_schemas import message_set_schema, schema_text
 
 EVERYTHING = """\
 messageSet: ORDERS

@@ -14,7 +14,7 @@ import yaml
 import flows
 from engine.flow.definition import FLOW_PROPERTIES
 from flows.flow_yaml import KEYS
-from flows.json_schemas import NAME, PROMOTED, WIRE, flow_schema, schema_text
+from tests.flows.json_schemas import NAME, PROMOTED, WIRE, flow_schema, schema_text
 from tests.flows.samples import sample_nodes
 from tests.flows.test_reader import EVERYTHING
 

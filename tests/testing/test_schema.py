@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from engine import testing
-from engine.testing.reading import CASE, EXPECT, KEYS, schema_of_tests, schema_text
+from engine.testing.reading import CASE, EXPECT, KEYS
+from tests.testing.json_schema import schema_of_tests, schema_text
 
 SHIPPED = Path(testing.__file__).with_name("tests.schema.json")
 SAMPLES = sorted((Path(testing.__file__).parents[2] / "flows" / "samples").glob("*/tests/*.yaml"))

@@ -27,23 +27,6 @@ def test_a_descriptor_comes_back_as_it_was(descriptor, before, behind):
     assert descriptor == packed_descriptor.unpack(memoryview(data), len(before), len(data) - len(behind))
 
 
-@given(DESCRIPTORS)
-def test_numbers_and_ids_are_found_by_their_offset(descriptor):
-    """The store and the queues read them without the rest."""
-    data = packed_descriptor.pack(descriptor)
-    found = {
-        "expiry": packed_descriptor.number_at(data, packed_descriptor.EXPIRY_AT),
-        "priority": packed_descriptor.number_at(data, packed_descriptor.PRIORITY_AT),
-        "persistence": packed_descriptor.number_at(data, packed_descriptor.PERSISTENCE_AT),
-        "backout_count": packed_descriptor.number_at(data, packed_descriptor.BACKOUT_COUNT_AT),
-        "msg_flags": packed_descriptor.number_at(data, packed_descriptor.MSG_FLAGS_AT),
-        "msg_id": data[packed_descriptor.MSG_ID_AT :][:24],
-        "correl_id": data[packed_descriptor.CORREL_ID_AT :][:24],
-        "group_id": data[packed_descriptor.GROUP_ID_AT :][:24],
-    }
-    assert {name: getattr(descriptor, name) for name in found} == found
-
-
 def test_a_number_is_replaced():
     """A message that is backed out gets its count without being unpacked."""
     data = packed_descriptor.pack(Descriptor(format="MQSTR", backout_count=2))

@@ -9,7 +9,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
-from engine.message.topics import deletion
+from engine.message.topics import TopicAddress
 from engine.mq import QueueManager
 from engine.mq.addresses import owner_name
 from engine.mq.properties import split
@@ -80,9 +80,9 @@ def test_of_users() -> None:
     work = ann.work()
     for wider in ("+/a", "m/a"):
         with pytest.raises(MessageException) as caught:
-            work.put(deletion(wider), Descriptor(), b"")
+            work.put(TopicAddress(wider, forgets=True).name, Descriptor(), b"")
         assert 2035 == caught.value.reason
-    work.put(deletion("n/+"), Descriptor(), b"")
+    work.put(TopicAddress("n/+", forgets=True).name, Descriptor(), b"")
     work.commit()
     assert [b"3"] == [split(*one)[2] for one in queues.browse("SYSTEM.RETAINED.PUB.QUEUE")]
 
