@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from engine.mq.queue import Queue
     from engine.mq.queued_message import Stored
 
+EXPIRY: Final = "EXPIRY"  # what REFRESH QMGR names: messages whose time has passed are removed at once
 _MANY: Final = 10_000
 
 

@@ -15,7 +15,7 @@ from engine.mq.client import Client
 from engine.mq.definitions import QueueDefinition
 from engine.mq.directory import Directory
 from engine.mq.ended_work import end
-from engine.mq.expiry import Expiry
+from engine.mq.expiry import EXPIRY, Expiry
 from engine.mq.message_numbers import Numbers
 from engine.mq.monitoring import Monitoring
 from engine.mq.mqsc import Answer, run
@@ -193,6 +193,10 @@ class QueueManager(Publisher):
 
     def alter(self, kind: str, name: str, attributes: Mapping[str, object]) -> None:
         """Give a queue, an alias or the queue manager other attributes; those that are not named stay."""
+        if kind == EXPIRY:
+            while self.expire():
+                continue
+            return
         with self._administering:
             self.security.refresh() if kind == SECURITY else self.directory.alter(kind, name, attributes)
             self.changed()

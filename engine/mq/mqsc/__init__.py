@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from engine.catalog import did_you_mean
 from engine.errors import BrokerError, MessageException
-from engine.mq.mqsc.defining import CHANGES, forget
+from engine.mq.mqsc.defining import CHANGES, expire, forget
 from engine.mq.mqsc.displaying import display
 from engine.mq.mqsc.errors import WrongCommandError
 from engine.mq.mqsc.objects import KINDS, STATUS, SYNONYMS, VERBS, Objects
@@ -215,8 +215,10 @@ def _set(objects: Objects, command: Command, asked: _Asked) -> Answer:
 
 
 def _refreshed(objects: Objects, command: Command, asked: _Asked) -> Answer:
+    if asked.what == "QMGR":
+        return Answer(command.line, command.text, *expire(objects, asked.rest))
     if asked.what != "SECURITY":
-        raise asked.unknown("SECURITY")
+        raise asked.unknown("SECURITY", "QMGR")
     return Answer(command.line, command.text, *refresh(objects, asked.rest))
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from engine.mq.attribute_values import Attribute, Value, checked_name
 from engine.mq.attributes import ATTRIBUTES, find
+from engine.mq.expiry import EXPIRY
 from engine.mq.mqsc.errors import WrongCommandError
 from engine.mq.mqsc.objects import Kind, Objects
 from engine.mq.mqsc.reading import Parameter
@@ -57,7 +58,10 @@ def _like(objects: Objects, kind: Kind, name: str) -> dict[str, Value]:
     found = objects.display(kind.kind, name)
     if not found:
         raise WrongCommandError(f"there is no {kind.noun} called {name} to be like; define it first", reason=2085)
-    return {word: value for word, value in found[0].items() if word in known and not known[word].shown}
+    own = {"DEST"} if found[0].get("DESTCLAS") == "MANAGED" else set()
+    return {
+        word: value for word, value in found[0].items() if word in known and not known[word].shown and word not in own
+    }
 
 
 def alter(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Parameter]) -> tuple[str, str]:
@@ -104,6 +108,14 @@ def forget(objects: Objects, subject: Parameter, rest: Sequence[Parameter]) -> t
     if not objects.forget_retained(subject.text):
         raise WrongCommandError(f"nothing is retained on {subject.text}", reason=2085)
     return "AMQ8691I", "retained publication removed."
+
+
+def expire(objects: Objects, rest: Sequence[Parameter]) -> tuple[str, str]:
+    """Has messages removed whose time has passed, which is otherwise done every EXPRYINT seconds."""
+    if [(one.word, one.text) for one in rest] != [("TYPE", EXPIRY)]:
+        raise WrongCommandError("REFRESH QMGR takes TYPE(EXPIRY) and nothing else")
+    objects.alter(EXPIRY, "", {})
+    return "AMQ8005I", "expired messages removed."
 
 
 def settings(kind: Kind, given: Sequence[Parameter]) -> dict[str, Value]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from engine.errors import MessageException
+from engine.message.topics import ADDRESS, levels_of, wildcards
 from engine.mq.attribute_values import Value
 from engine.mq.refusals import UNKNOWN_OBJECT_NAME, refusal
 from engine.mq.security.authorities import QMGR, TOPIC, TYPES, mask, names_of
@@ -70,6 +71,9 @@ class Records:
     def define(self, name: str, attributes: Mapping[str, object]) -> None:
         """Add authorities to a record and take others away; one that is not there is made."""
         key = read_key(name)
+        if key.kind == TOPIC and wildcards(levels_of(key.profile.removeprefix(f"{ADDRESS}//"))) is not None:
+            problem = f"no topic is called {key.profile}: name the topic above, whose rights those below inherit"
+            raise refusal(_WRONG, problem, key.profile)
         added = mask(key.kind, str(attributes.get("AUTHADD", "")).split())
         removed = mask(key.kind, str(attributes.get("AUTHRMV", "")).split())
         if added & removed:

@@ -120,7 +120,7 @@ class Objects:
 
     def _subscribe(self, name: str, values: dict[str, Value]) -> None:
         """Add a subscription where its topic and its destination allow it."""
-        if not name or len(name.encode()) > _LONGEST_NAME:
+        if not name.strip() or len(name.encode()) > _LONGEST_NAME:
             problem = f"a subscription's name has 1 to {_LONGEST_NAME} bytes, not {len(name.encode())}"
             raise refusal(2440, problem, name)
         values["SELTYPE"] = condition(str(values["SELECTOR"]), self.compile_content)[1]
@@ -132,6 +132,9 @@ class Objects:
         if made.durable and not settings.durable:
             text = f"subscriptions to {made.topic} cannot be durable: ALTER the TOPIC with DURSUB(YES)"
             raise refusal(DURABILITY_NOT_ALLOWED, text, made.topic)
+        if not made.queue:
+            problem = f"subscription {name:.60} says nowhere to send to: give it DEST(QUEUE), or DESTCLAS(MANAGED)"
+            raise refusal(UNKNOWN_OBJECT_NAME, problem, name)
         self.check(made.queue)
         if made.durable:
             self._keep(SUB, name, values)

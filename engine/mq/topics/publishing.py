@@ -41,7 +41,7 @@ from engine.mq.topics.retained import (
     retained_fitting,
 )
 from engine.mq.topics.routes import Counts, Route, Traffic
-from engine.mq.topics.subscription import identity_of, subscription_id
+from engine.mq.topics.subscription import ATTRIBUTE_VALUE, identity_of, subscription_id
 from engine.work import QueueAttributes
 
 if TYPE_CHECKING:
@@ -97,6 +97,9 @@ class Topics:
         new_only, control = given.pop("NEWONLY", False) is True, str(given.pop(PROPERTY_CONTROL, COMPATIBLE))
         there = kind != SUB or name in self.objects.subscriptions
         if not there and str(given.get("DESTCLAS", "")).upper() == "MANAGED":
+            if str(given.get("DEST", "")).strip():
+                problem = "DESTCLAS(MANAGED) is a queue of the subscription's own: leave it out, or DEST"
+                raise refusal(ATTRIBUTE_VALUE, f"{problem} ({ATTRIBUTE_VALUE})", name)
             durable = str(given.get("DURABLE", "YES"))
             given["DEST"] = managed = _MANAGED[durable] + subscription_id(name).hex().upper()[8:28]
             self._add_managed(managed, {PROPERTY_CONTROL: control}, lasts=durable == "YES")

@@ -38,6 +38,20 @@ def test_the_expiry_task_runs_by_itself(folder: Path) -> None:
     assert [] == check(folder)
 
 
+def test_refreshed(folder: Path) -> None:
+    """REFRESH QMGR TYPE(EXPIRY) has all late messages removed before it answers."""
+    now = [1_000.0]
+    with QueueManager.open(folder, clock=lambda: now[0]) as queues:
+        queues.mqsc("ALTER QMGR EXPRYINT(0)")
+        work = queues.work()
+        for number in range(3_000):
+            work.put("Q", Descriptor(persistence=number % 2, expiry=10 if number % 3 else -1), b"")
+        work.commit()
+        now[0] += 2
+        assert ["AMQ8005I"] == [answer.code for answer in queues.mqsc("REFRESH QMGR TYPE(EXPIRY)")]
+        assert 1_000 == queues.display("QLOCAL", "Q")[0]["CURDEPTH"]
+
+
 @pytest.mark.parametrize("persistence", [0, 1])
 def test_units_that_hold_late_messages_do_not_hold_up_others(folder: Path, persistence: int) -> None:
     """Late messages that nobody has are removed behind any number that units of work have, which expire later."""

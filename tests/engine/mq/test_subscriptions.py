@@ -12,7 +12,9 @@ from tests.engine.mq.test_commands import manager as listening
 from tests.engine.mq.test_publishing import bodies, manager
 
 REFUSED = (
-    ("DEFINE SUB(ONE) TOPICSTR(T)", "2085"),
+    ("DEFINE SUB(ONE) TOPICSTR(T)", "says nowhere to send to: give it DEST(QUEUE), or DESTCLAS(MANAGED) (2085)"),
+    ("DEFINE SUB(ONE) TOPICSTR(T) DEST(A) DESTCLAS(MANAGED)", "4005"),
+    ("DEFINE SUB(' ') TOPICSTR(T) DEST(A)", "2440"),
     ("DEFINE SUB(ONE) DEST(A)", "2425"),
     ("DEFINE SUB(ONE) TOPICSTR(T) DEST(NONE)", "2085"),
     ("DEFINE SUB(ONE) TOPICSTR(T) TOPICOBJ(NONE) DEST(A)", "2085"),
@@ -179,3 +181,10 @@ def test_kinds(what: str, chosen: str, expected: list[str]) -> None:
         assert OK == ask(queues, f"{REG}<SubName>mine</SubName><SubUserData>{data}</SubUserData>")
     (answer,) = queues.mqsc(f"DISPLAY {what}(*) {chosen}")
     assert expected == [dict(shown)["SUB"] for shown in answer.objects]
+
+
+def test_like_one_with_a_queue_of_its_own() -> None:
+    """A subscription like one whose queue was made for it has another queue of its own."""
+    queues = manager("DEFINE SUB(ONE) TOPICSTR('t') DESTCLAS(MANAGED) PUBPRTY(3)", "DEFINE SUB(TWO) LIKE(ONE)")
+    one, two = queues.display("SUB")
+    assert (3, True) == (int(str(two["PUBPRTY"])), one["DEST"] != two["DEST"])
