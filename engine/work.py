@@ -175,6 +175,14 @@ def put_as_it_is(
     return own
 
 
+def knows_subscribers(work: UnitOfWork) -> bool:
+    """Returns True where a put to the address of a topic can be answered by whether a subscription takes it.
+
+    On Spark publications are rows, and nobody knows who takes them.
+    """
+    return bool(getattr(work, "knows_subscribers", False))
+
+
 @runtime_checkable
 class Dated(Protocol):
     """A unit of work that says itself when it is, so that what it does again is the same in every byte."""

@@ -27,7 +27,7 @@ from engine.message.topics import LOCAL, NO_SUBS_MATCHED, TOPIC_STRING_ERROR, To
 from engine.message.writer import Written
 from engine.node import Pending, node, prop
 from engine.tree.step import Step, step
-from engine.work import authorise
+from engine.work import authorise, knows_subscribers
 from nodes.mq_output import Destination
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Publication:
         if not topics:
             text = "the message has no topic: set Properties.Topic, or psc.Topic of its MQRFH2"
             raise BrokerError(TOPIC_ERROR, text)
-        named = self._address(root.at("MQRFH2", "psc"), sent.descriptor, work.queue_manager)
+        named = self._address(root.at("MQRFH2", "psc"), sent.descriptor, work)
         terminal = "noMatch" if named.asks else "out"
         refused: list[tuple[MessageException, str]] = []
         user = sent.descriptor.user_identifier
@@ -126,7 +126,7 @@ class Publication:
         reasons = tuple((answered_reason(error.reason), topic) for error, topic in refused)
         return Answered(reasons, bool(refused)), terminal
 
-    def _address(self, folder: Element | None, descriptor: Descriptor, queue_manager: str) -> TopicAddress:
+    def _address(self, folder: Element | None, descriptor: Descriptor, work: UnitOfWork) -> TopicAddress:
         """Returns the address that a message is put to, but for the topic: of publications, or of deletions."""
         named = _texts(folder, _COMMAND)
         if named and named[0] not in _OPTIONS:
@@ -140,8 +140,10 @@ class Publication:
         whole = TopicAddress("", point=self.subscription_point, scope=LOCAL if "Local" in options else "")
         if named == ["DeletePub"]:
             return whole._replace(forgets=True)
-        without = _own(folder, descriptor, queue_manager, options) if "OtherSubsOnly" in options else None
-        return whole._replace(retains="RetainPub" in options, without=without, asks=self._goes_on)
+        without = _own(folder, descriptor, work.queue_manager, options) if "OtherSubsOnly" in options else None
+        return whole._replace(
+            retains="RetainPub" in options, without=without, asks=self._goes_on and knows_subscribers(work)
+        )
 
 
 def _own(folder: Element | None, descriptor: Descriptor, queue_manager: str, options: frozenset[str]) -> Own:

@@ -196,6 +196,11 @@ class ClientWork:
                 self._authorised.clear()
             self._authorised[user, queue] = connection.changes
 
+    @property
+    def knows_subscribers(self) -> bool:
+        """True: a put to a topic can be answered by whether a subscription takes it."""
+        return True
+
     def new_id(self) -> bytes:
         return self._numbers.new_id()
 

@@ -185,6 +185,11 @@ class Work:
             self.rights.check(queue, INQ)
         return self.manager.attributes(queue)
 
+    @property
+    def knows_subscribers(self) -> bool:
+        """True: a put to a topic can be answered by whether a subscription takes it."""
+        return True
+
     def new_id(self) -> bytes:
         return self.manager.new_id()
 

@@ -119,7 +119,7 @@ def test_wires(wires: str, expected: bool) -> None:
     nodes = [use("In: MQInput", ("queueName", "IN")), use("P: Publication"), use("Q: MQOutput", ("queueName", "Q"))]
     for listen, asks in ((None, expected), (lambda *_: None, True)):
         puts: list[str] = []
-        work: Any = SimpleNamespace(queue_manager="QM1", put=partial(noted, puts))
+        work: Any = SimpleNamespace(queue_manager="QM1", knows_subscribers=True, put=partial(noted, puts))
         deploy(flow_of(nodes, wires), listen=listen).stations["P"].carry(message("n/a"), work)
         assert [f"topic:{'asks' if asks else ''}//n/a"] == puts[:1]
 

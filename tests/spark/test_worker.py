@@ -43,6 +43,17 @@ def test_publications_are_rows(tmp_path: Path) -> None:
         assert expected == found
 
 
+def test_publications_that_go_on(tmp_path: Path) -> None:
+    """Behind a Publication node a message goes on by out, as nobody knows who takes the row."""
+    nodes = "nodes:\n  In: {type: MQInput, queueName: IN, topicProperty: n/x}\n  P: {type: Publication}\n"
+    others = "".join(f"  {name}: {{type: MQOutput, queueName: {name}}}\n" for name in ("OUT", "NOBODY"))
+    text = f"flow: F\n{nodes}{others}wires: [In.out -> P, P.out -> OUT, P.noMatch -> NOBODY]\n"
+    (tmp_path / "f.yaml").write_text(text, encoding="utf-8")
+    rows = list(results(plan(deployment_of(str(tmp_path / "f.yaml"))), batch([1])))
+    found = [(row["kind"], row["queue"]) for row in rows if row["kind"] not in {"statistics", "waiting"}]
+    assert [("publication", "topic://n/x"), ("put", "OUT")] == found
+
+
 def test_poison_is_put_away_and_told(tmp_path: Path) -> None:
     """A message that always fails ends on the backout queue with its bytes, and its failure is a row."""
     rows = list(results(planned_in(tmp_path), batch([12, 13, 14])))
