@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Generator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -21,6 +20,7 @@ from engine.flow.command_answers import (
     RefusedError,
     answered_reason,
     queue_of,
+    send,
 )
 from engine.message.assembly import Message
 from engine.message.topics import LOCAL, NO_SUBS_MATCHED, TOPIC_STRING_ERROR, TopicAddress
@@ -166,14 +166,9 @@ def _reason(error: BrokerError) -> int:
 
 
 def _answer(outcome: Answered, command: Element, sent: Written, work: UnitOfWork) -> None:
-    """Put the answer to a command where it is wanted, if one is; where that takes none, it is dropped, as in MQ."""
-    asked = sent.descriptor
-    if not outcome.is_wanted_by(asked):
-        return
+    """Put the answer to a command where it is wanted."""
     told = [(field.name, "" if field.value is None else str(field.value)) for field in command]
-    answer = Written(*outcome.message(asked, told, work.queue_manager), sent.transactional)
-    with suppress(MessageException):
-        Destination(asked.reply_to_q.strip()).put(answer, work)
+    send(outcome, told, sent.descriptor, work, syncpoint=sent.transactional)
 
 
 def _topics(root: Element) -> list[str]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import NO_ID, UTF_8, Descriptor
-from engine.errors import BrokerError
-from engine.flow.dead_letters import BROKER
+from engine.errors import BrokerError, MessageException
+from engine.flow.dead_letters import BROKER, put_dead_letter
 from engine.flow.replies import NAN, PAN, REPLY, REQUEST, answer_ids
 from engine.message.received import new_root
 from engine.parser import Follow, Form, parser_catalog
 
 if TYPE_CHECKING:
     from engine.tree.element import Element
+    from engine.work import UnitOfWork
 
 Own = tuple[str, bytes]
 
@@ -42,6 +44,7 @@ SUBSCRIPTION_IN_USE: Final = 3155
 SUBSCRIPTION_LOCKED: Final = 3156
 ALREADY_JOINED: Final = 3157
 
+_LOG: Final = logging.getLogger("penstock.queues")
 _LONGEST_PROGRAM: Final = 28
 _OF_CALLS: Final = {  # what calls of the queue manager are refused with, as commands are answered
     2035: NOT_AUTHORIZED,
@@ -142,6 +145,28 @@ class Answered:
         if self.reasons and asked:
             _add(header.add("psc"), asked)
         return header
+
+
+def send(
+    outcome: Answered,
+    asked: Iterable[tuple[str, str]],
+    command: Descriptor,
+    work: UnitOfWork,
+    *,
+    syncpoint: bool = True,
+) -> None:
+    """Put the answer to a command where it is wanted, if one is; what that does not take is a dead letter."""
+    if not outcome.is_wanted_by(command):
+        return
+    queue, message = command.reply_to_q.strip(), outcome.message(command, asked, work.queue_manager)
+    try:
+        work.put(queue, *message, syncpoint=syncpoint)
+    except MessageException as error:
+        try:
+            put_dead_letter(queue, *message, work, reason=error.reason, syncpoint=syncpoint)
+        except MessageException:
+            text = "the answer to a command is lost, as neither %s nor the dead-letter queue takes it: %s"
+            _LOG.warning(text, queue, error.text)
 
 
 def _add(folder: Element, values: Iterable[tuple[str, str]]) -> None:

@@ -50,10 +50,8 @@ def put_away(
         else:
             return
     if work.dead_letter_queue not in {"", queue}:
-        above, ccsid = _header_in_characters(queue, descriptor, work, reason)
-        letter = descriptor._replace(format=FORMAT, coded_char_set_id=ccsid)
         try:
-            put_as_it_is(work, work.dead_letter_queue, letter, above + body, syncpoint=syncpoint)
+            put_dead_letter(queue, descriptor, body, work, reason=reason, syncpoint=syncpoint)
         except MessageException as refused:
             refused.__cause__ = refusal
             refusal = refused
@@ -66,6 +64,15 @@ def put_away(
         f" takes it, so it {ends}: define or empty one of them",
         queue,
     ) from refusal
+
+
+def put_dead_letter(
+    queue: str, descriptor: Descriptor, body: bytes, work: UnitOfWork, *, reason: int, syncpoint: bool = True
+) -> None:
+    """Put a message with an MQDLH, which says why it is not on its queue, on the dead-letter queue."""
+    above, ccsid = _header_in_characters(queue, descriptor, work, reason)
+    letter = descriptor._replace(format=FORMAT, coded_char_set_id=ccsid)
+    put_as_it_is(work, work.dead_letter_queue, letter, above + body, syncpoint=syncpoint)
 
 
 def _header_in_characters(queue: str, descriptor: Descriptor, work: UnitOfWork, reason: int) -> tuple[bytes, int]:

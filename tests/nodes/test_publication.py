@@ -284,6 +284,7 @@ def test_answered(
     work.commit()
     assert ([terminal] if is_wired and terminal else [], not terminal) == (seen.terminals, seen.error is not None)
     assert depth == depths(queues)
+    assert (1 if changes.get("reply_to_q") == "NONE" else 0) == queues.depth("SYSTEM.DEAD.LETTER.QUEUE")
     found = []
     for arrival in queues.browse("ANSWERS"):
         leaves, _, body = opened(*arrival)

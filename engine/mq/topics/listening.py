@@ -6,10 +6,10 @@ import logging
 import threading
 import time
 from collections.abc import Container
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from engine.errors import BrokerError, MessageException
+from engine.flow.command_answers import send
 from engine.flow.dead_letters import BACKOUT_THRESHOLD_REACHED, put_away
 from engine.mq.refusals import GET_INHIBITED, Q_MGR_STOPPING, STORAGE_MEDIUM_FULL, UNKNOWN_OBJECT_NAME
 from engine.mq.topics.asking import asked
@@ -17,10 +17,7 @@ from engine.mq.topics.commands import carry_out
 from engine.mq.waiting_gets import register
 
 if TYPE_CHECKING:
-    from engine.flow.command_answers import Answered
     from engine.mq.manager import QueueManager
-    from engine.mq.topics.asking import Asked
-    from engine.mq.unit import Work
     from engine.work import Arrival
 
 CONTROL: Final = "SYSTEM.BROKER.CONTROL.QUEUE"
@@ -98,7 +95,7 @@ class Listener:
                 reason = RFH_ERROR if command is None else BACKOUT_THRESHOLD_REACHED
                 put_away(self._queue, *arrival, work, reason=reason)
             else:
-                answer(work, command, carry_out(self._manager, work, command))
+                send(carry_out(self._manager, work, command), command.said, command.descriptor, work)
             work.commit()
             self._failed = {}
         except BrokerError as error:
@@ -118,14 +115,6 @@ class Listener:
             thread.join(max(0.0, end - time.monotonic()))
             if thread.is_alive():
                 return
-
-
-def answer(work: Work, command: Asked, outcome: Answered) -> None:
-    """Put the answer to a command where it is wanted, if one is; where that takes none, it is dropped, as in MQ."""
-    if not outcome.is_wanted_by(command.descriptor):
-        return
-    with suppress(MessageException):
-        work.put(command.descriptor.reply_to_q, *outcome.message(command.descriptor, command.said, work.queue_manager))
 
 
 class Listeners:

@@ -234,7 +234,11 @@ def _told(manager: QueueManager, name: str) -> list[tuple[str, str]]:
     one = manager.topics.objects.subscriptions[name]
     values, text = one.values, str(one.values.get(ATTRIBUTE, ""))
     options = [word for word, persistence in _PERSISTENCES.items() if persistence == values["PUBPSIST"]]
-    options += ["CorrelAsId"] * (one.correl_id != NO_ID) + ["PubOnReqOnly"] * one.on_request
+    options += (
+        ["Local"] * (values["SUBSCOPE"] == "QMGR")
+        + ["CorrelAsId"] * (one.correl_id != NO_ID)
+        + ["PubOnReqOnly"] * one.on_request
+    )
     options += ["VariableUserId"] * (values.get("VARUSER") == "ANY") + ["Locked"] * is_locked(text)
     said = [
         ("Topic", one.topic),

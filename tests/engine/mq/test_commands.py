@@ -70,6 +70,10 @@ WARNED = "Completion=warning Reason=3157 Topic=n/+"
 TOLD = f"{OK} Topic=n/+ RegOpt=PersAsPub%s QMgrName=QM1 QName=Q%s"
 SHARED: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ("join and tell", ((REG + ANN + SHARE + WHOLE, TOLD % ("", " SubIdentity=ann")),)),
+    (
+        "local and tell",
+        ((REG + "<RegOpt>Local</RegOpt>" + WHOLE, TOLD.replace("PersAsPub", "PersAsPub RegOpt=Local") % ("", "")),),
+    ),
     ("join alone and tell", ((REG + ANN + LOCK + WHOLE, TOLD % (" RegOpt=Locked", " SubIdentity=ann")),)),
     ("two join", ((REG + ANN + SHARE, OK), (REG + BOB + SHARE, OK), (REG + ANN + SHARE, WARNED))),
     ("join one that is locked", ((REG + ANN + LOCK, OK), (REG + BOB + SHARE, error(3156)))),
@@ -305,48 +309,6 @@ def test_others_only_by_correlation_ids() -> None:
     assert OK == answer(queues, own._replace(correl_id=ID), others)
     assert {ID, b"\x08" * 24} == {one.descriptor.correl_id for one in queues.browse("Q")}
     assert error(3080) == answer(queues, own, others + "<PubOpt>CorrelAsId</PubOpt>")
-
-
-WANTED = (
-    (REQUEST, 0, REG, OK),
-    (8, 0, REG, ""),
-    (8, 1, REG, OK),
-    (8, 2, REG, ""),
-    (8, 2, DEREG, error(3073)),
-    (8, 1, DEREG, ""),
-    (8, 1, PUB + "<Topic>n/#</Topic>", "Completion=warning Reason=3072 Topic=n/#"),
-    (8, 2, PUB + "<Topic>n/#</Topic>", "Completion=warning Reason=3072 Topic=n/#"),
-    (8, 0, PUB + "<Topic>n/#</Topic>", ""),
-)
-
-
-@pytest.mark.parametrize(("msg_type", "report", "folder", "expected"), WANTED)
-def test_answers_that_are_wanted(msg_type: int, report: int, folder: str, expected: str) -> None:
-    """A request is answered; another message where its report options ask for word of success or failure."""
-    own = Descriptor(msg_type=msg_type, report=report, reply_to_q="ANSWERS")
-    assert expected == answer(manager(), own, folder)
-
-
-@pytest.mark.parametrize(("msg_type", "report"), [(REQUEST, 0), (8, 3), (8, 64 + 128 + 1)])
-def test_descriptors_of_answers(msg_type: int, report: int) -> None:
-    """An answer is a reply with priority, persistence, expiry and identity of its command, and the ids it asks for."""
-    queues = manager()
-    own = Descriptor(
-        msg_type=msg_type, report=report, reply_to_q="ANSWERS", expiry=600, priority=5, persistence=1, correl_id=ID,
-        user_identifier="ann", accounting_token=b"t" * 32, appl_identity_data="who",
-    )  # fmt: skip
-    work = queues.work()
-    put = work.put(CONTROL, *with_folders([f"<psc>{REG}</psc>"], own, b""))
-    work.commit()
-    queues.topics.drain()
-    (found,) = queues.browse("ANSWERS")
-    told = found.descriptor
-    assert (2, 0, 0, 5, 1, "MQHRF2") == (
-        *(told.msg_type, told.report, told.feedback, told.priority, told.persistence, told.format),
-    )
-    assert 590 < told.expiry <= 600
-    assert ("ann", b"t" * 32, "who", 26, "QM1") == (*told[14:17], *told[17:19])
-    assert ((put.msg_id, ID) if report & 64 else (told.msg_id, put.msg_id)) == (told.msg_id, told.correl_id)
 
 
 def test_no_command() -> None:
