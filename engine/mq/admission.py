@@ -135,7 +135,7 @@ class Admission:
             raise
         if queue.definition.fifo:
             priority = target.attributes.default_priority
-        return tuple.__new__(Stored, ((MAX_PRIORITY - priority << ORDER_BITS) + number, own, body, expires))
+        return Stored((MAX_PRIORITY - priority << ORDER_BITS) + number, own, body, expires)
 
     def pass_on(self, target: Target, descriptor: Descriptor, body: bytes, context: tuple[str, str]) -> bool:
         """Makes a message available at once that is in memory alone, asks for nothing, and is complete.
@@ -167,7 +167,7 @@ class Admission:
             counts.puts[0] += 1
             counts.put_bytes[0] += len(body)
             order = (MAX_PRIORITY - priority << ORDER_BITS) + number
-            queue.put(tuple.__new__(Stored, (order, descriptor, body, 0)))
+            queue.put(Stored(order, descriptor, body))
         finally:
             lock.release()
         return True
@@ -201,7 +201,7 @@ class Admission:
             lock.release()
         priority = target.attributes.default_priority if queue.definition.fifo else descriptor.priority
         order = (MAX_PRIORITY - priority << ORDER_BITS) + number
-        return tuple.__new__(Stored, (order, descriptor, stored.body, expires))
+        return Stored(order, descriptor, stored.body, expires)
 
     def segments(self, target: Target, descriptor: Descriptor, body: bytes, context: tuple[str, str]) -> list[Stored]:
         """Returns a message that may be put in segments as it will stand: in several where it is too long."""

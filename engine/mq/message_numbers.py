@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import struct
 from typing import TYPE_CHECKING, Final
+
+from engine.mq.turns import wait_for
 
 if TYPE_CHECKING:
     from _thread import RLock
 
-EIGHT_BYTES: Final = (1 << 64) - 1
+identifier: Final = struct.Struct(">16sQ").pack  # of the prefix of a queue manager's ids, and their number
 
 
 class Numbers:
@@ -18,15 +21,19 @@ class Numbers:
 
     def __init__(self, name: str, lock: RLock, last: int = 0) -> None:
         self.prefix = b"AMQ " + name.encode("ascii", "replace")[:12].ljust(12)
-        self.start = int.from_bytes(os.urandom(8))
+        self.start = int.from_bytes(os.urandom(8)) >> 1  # so that ids of eight bytes never begin again
         self._lock = lock
         self.last = last
 
     def next(self, count: int = 1) -> int:
         """Returns the first of so many numbers."""
-        with self._lock:
+        lock = self._lock
+        try:
+            lock.acquire(False) or wait_for(lock)
             first = self.last + 1
             self.last += count
+        finally:
+            lock.release()
         return first
 
     def new_id(self, count: int = 1) -> bytes:
@@ -35,4 +42,4 @@ class Numbers:
 
     def identifier(self, number: int) -> bytes:
         """Returns the id of a number: 24 bytes that begin as queue managers begin theirs."""
-        return self.prefix + (self.start + number & EIGHT_BYTES).to_bytes(8)
+        return identifier(self.prefix, self.start + number)

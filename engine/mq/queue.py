@@ -60,27 +60,36 @@ class Queue:
 
     def put(self, stored: Stored) -> None:
         """Make a message available, or put one back where it was before it was taken."""
-        self.arrivals += 1
+        self.arrivals = arrivals = self.arrivals + 1
         if self.waiters.count and self.waiters.hand(stored, self):
             return
-        self.depth += 1
+        self.depth = depth = self.depth + 1
         counts = self.counts
-        if self.depth > counts.high:  # noqa: PLR1730 - a call of max takes longer
-            counts.high = self.depth
-        if self.arrivals >= counts.next_timed:
+        if depth > counts.high:  # noqa: PLR1730 - a call of max takes longer
+            counts.high = depth
+        if arrivals >= counts.next_timed:
             counts.note_arrival(stored, self)
-        if not self.backings:
-            self.hold(stored)
-        elif not self.backings[stored.descriptor.persistence].keeps(stored):
-            self.hold(stored)
-            self.memory.add(stored)
-            if self.memory.is_over():
-                self._evict()
+        if self.backings:
+            self._keep(stored)
+        else:  # as `hold` does, which is worth a call less
+            order = stored.order
+            self._waiting[order] = stored
+            heappush(self._orders, order)
+            if self._by_id is not None:
+                index(stored, self._by_id)
         for scan in self._live_scans() if self.scans else ():
             scan.note(stored.order)
         if waiting := self.waiters.count:
             self.wake(stored)
             self.counts.not_queued += self.waiters.count < waiting
+
+    def _keep(self, stored: Stored) -> None:
+        """Keep a message in memory, or where those are that memory has no room for."""
+        if not self.backings[stored.descriptor.persistence].keeps(stored):
+            self.hold(stored)
+            self.memory.add(stored)
+            if self.memory.is_over():
+                self._evict()
 
     def wake(self, stored: Stored) -> None:
         """Wake one who waits for a message that is there."""
@@ -189,7 +198,8 @@ class Queue:
         if len(runs) < 2:
             return runs[0][::-1] if runs else []
         known = min(run[-1].order for run in runs)
-        return sorted((stored for run in runs for stored in run if stored.order <= known), reverse=True)
+        found = (stored for run in runs for stored in run if stored.order <= known)
+        return sorted(found, key=attrgetter("order"), reverse=True)
 
     def _next(self) -> Stored | None:
         orders, waiting = self._orders, self._waiting
@@ -214,7 +224,8 @@ class Queue:
     def _evict(self) -> None:
         """Keep the first messages in memory, and leave the others to the backings."""
         for persistence, backing in enumerate(self.backings):
-            here = sorted([one for one in self._waiting.values() if one.descriptor.persistence == persistence])
+            here = [one for one in self._waiting.values() if one.descriptor.persistence == persistence]
+            here.sort(key=attrgetter("order"))
             others = here[self.memory.most(here) :]
             if others and backing.evict(others):
                 for stored in others:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Final
 
 from engine.descriptor import NO_ID, Descriptor
 from engine.work import Selection
@@ -14,10 +15,12 @@ _ANY: Final = (b"", NO_ID)
 _SPARE: Final = 32  # messages that are gone, and that a line may still name without being swept
 
 
-class Stored(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Stored:
     """A message on a queue; `order` is its place in the order in which messages are taken, and no other has it.
 
-    `expires` is the moment from which it is no longer delivered, in tenths of seconds since 1970; 0: never.
+    `expires` is the moment from which it is no longer delivered, in tenths of seconds since 1970; 0: never. Nobody
+    changes one: it is no tuple, and not frozen, as the one takes ten times as long to read and the other to make.
     """
 
     order: int
@@ -107,4 +110,4 @@ def has_ids(descriptor: Descriptor, wanted: Selection) -> bool:
 def backed_out(stored: Stored) -> Stored:
     """Returns a message with its backout count one higher."""
     again = stored.descriptor._replace(backout_count=stored.descriptor.backout_count + 1)
-    return stored._replace(descriptor=again)
+    return replace(stored, descriptor=again)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import LAST_SEGMENT, SEGMENT
@@ -45,4 +46,4 @@ def _joined(pieces: list[Stored]) -> Stored:
         return pieces[0]
     descriptor = pieces[0].descriptor
     whole = descriptor._replace(msg_flags=descriptor.msg_flags & ~_PIECE, original_length=-1)
-    return pieces[0]._replace(descriptor=whole, body=b"".join([one.body for one in pieces]))
+    return replace(pieces[0], descriptor=whole, body=b"".join([one.body for one in pieces]))

@@ -39,7 +39,7 @@ def add_streamed(manager: QueueManager, work: Work, target: Target, puts: Moved,
             manager.admission.undo(puts, [])
             text = f"the message is to be copied from {target.name} to {stream.name}, which does not take it"
             raise refusal(error.reason, f"{text}: {error.text}", stream.name) from error
-    spare = [(base, copies)] if copies and not stream.must else ()
+    spare = [(base, copies)] if copies and not stream.must and manager.store is not None else ()
     if syncpoint:
         work.copied += len(copies)
         work.spare += spare

@@ -51,7 +51,7 @@ class Waiting(Waiter):
         if given.descriptor.report or not syncpoint:
             return work.got([(queue, given)], given, syncpoint=syncpoint)
         work.taken.append((queue, given))  # it neither lasts nor expires, or its queue would have it
-        return tuple.__new__(Arrival, given[1:3])
+        return tuple.__new__(Arrival, (given.descriptor, given.body))
 
 
 def register(

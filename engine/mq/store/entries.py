@@ -66,7 +66,7 @@ class Entries:
                 self.puts.append(("references", key, number_record(key, others)))
 
     def _put(self, queue: int, stored: Stored, own: int) -> None:
-        order, descriptor, body, expires = stored
+        order, descriptor, body, expires = stored.order, stored.descriptor, stored.body, stored.expires
         key, number, puts = ORDER.pack(queue, order), order & NUMBERS, self.puts
         if number > self.highest:  # noqa: PLR1730 - a call of max takes longer
             self.highest = number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engine.descriptor import DATAGRAM, NO_ID, NO_TOKEN, UNLIMITED, Descriptor
@@ -15,7 +15,7 @@ from engine.mq.admission import (
     expires_at,
     limited,
 )
-from engine.mq.message_numbers import EIGHT_BYTES
+from engine.mq.message_numbers import identifier
 from engine.mq.packed_descriptor import pack, with_whole_ids
 from engine.mq.properties import RFH2, folder_texts, folders_of, opened, properties_of, with_folders
 from engine.mq.property_types import Property
@@ -58,7 +58,7 @@ class Copy:
 
     __slots__ = (
         *("correl_id", "default_priority", "hears", "identity", "last", "longest", "longest_expiry", "persistence"),
-        *("compatible", "plain", "policy"),
+        *("compatible", "is_as_published", "plain", "policy"),
         *("priority", "queue", "rank", "refused", "sent", "shape", "subscription"),
     )
 
@@ -91,12 +91,26 @@ class Copy:
         self.persistence = {"YES": 1, "NO": 0, "ASQDEF": as_queue}.get(said)
         if not subscription.durable and subscription.values["DESTCLAS"] == "MANAGED":
             self.persistence = 0  # its queue ends with it, and is not in the store
+        self.is_as_published = self.priority is None and self.persistence is None and self.rank is None
         form = _form(subscription, target)
         own = str(subscription.values["USERDATA"]) if form != NONE else ""
         self.identity = identity  # the subscriber's, as MQ has it
         self.plain = policy is None and form == NONE  # its message is the publication's, as it is
         self.compatible = policy is None and form == COMPATIBLE  # the same, where that has no properties
         self.shape: Shape = ("" if policy is None else policy.name, form, own, identity)
+
+    def forbid_persistence(self) -> None:
+        """Make no message of the subscription last."""
+        self.persistence, self.is_as_published = 0, False
+
+    def fields(self, common: Sequence[Any]) -> list[Any]:
+        """Returns the fields of its descriptor, by those of its shape: with a priority and a persistence of its own."""
+        fields = list(common)
+        if self.priority is not None:
+            fields[7] = self.priority
+        if self.persistence is not None:
+            fields[8] = self.persistence
+        return fields
 
 
 def _form(subscription: Subscription, target: Target | None) -> str:
@@ -179,7 +193,7 @@ def published(
     given: tuple[int, str, str],
 ) -> Publication:
     """Returns a publication with what is given to it: its number, its user, and its user where it says none."""
-    topic, _, point, _, at, *_ = address
+    topic, point, at = address.topic, address.point, address.at
     admission = manager.admission
     if not settings.publishes:
         raise refusal(PUT_INHIBITED, f"publications on {topic} are inhibited: ALTER the TOPIC", topic)
@@ -223,15 +237,15 @@ def admitted(
     """
     moved: Moved = []
     failed: list[tuple[Copy, MessageException]] = []
-    new, numbers, expires = tuple.__new__, manager.admission.numbers, publication.expires
-    prefix, start = numbers.prefix, numbers.start
+    new, lock, expires, numbers = tuple.__new__, manager.lock, publication.expires, manager.admission.numbers
+    prefix, start, number = numbers.prefix, numbers.start, first - 1
     shape: Shape | None = None
-    length, fields = 0, list[Any]()
+    length, common = 0, list[Any]()
     sealed = _sealed(manager, copies, publication) if copies and copies[-1].policy is not None else {}
-    lock = manager.lock
     try:
         lock.acquire(False) or wait_for(lock)
-        for number, copy in enumerate(copies, first):
+        for copy in copies:
+            number += 1
             queue = copy.queue
             if copy.shape is not shape:  # those of a shape stand together, so that this is seldom so behind the first
                 shaped = _shaped(copy, publication, sealed)
@@ -239,25 +253,20 @@ def admitted(
                     failed.append((copy, shaped))
                     continue
                 shape, (own, body) = copy.shape, shaped
-                length, fields = len(body), list(own)
-                fields[_IDENTITY] = copy.identity
+                length, common = len(body), list(own)
+                common[14], common[15], common[16] = copy.identity
             if queue is None or length > copy.longest or queue.depth + queue.reserved >= queue.most:
                 failed.append((copy, _refused(copy, length)))
                 continue
             queue.reserved += 1
-            priority = own[7] if copy.priority is None else copy.priority
-            persistence = own[8] if copy.persistence is None else copy.persistence
-            counts = queue.counts
+            fields = common if copy.is_as_published else copy.fields(common)
+            counts, persistence = queue.counts, fields[8]
             counts.puts[persistence] += 1
             counts.put_bytes[persistence] += length
-            fields[7], fields[8], fields[10] = priority, persistence, copy.correl_id
-            fields[9] = prefix + (start + number & EIGHT_BYTES).to_bytes(8)  # as Numbers.identifier makes it
-            descriptor = new(Descriptor, fields)
-            order = (MAX_PRIORITY - (priority if copy.rank is None else copy.rank) << ORDER_BITS) + number
-            if copy.longest_expiry:
-                moved.append((queue, _limited(manager, copy, Stored(order, descriptor, body, expires))))
-                continue
-            moved.append((queue, new(Stored, (order, descriptor, body, expires))))
+            fields[9], fields[10] = identifier(prefix, start + number), copy.correl_id
+            order = (MAX_PRIORITY - (fields[7] if copy.rank is None else copy.rank) << ORDER_BITS) + number
+            stored = Stored(order, new(Descriptor, fields), body, expires)
+            moved.append((queue, _limited(manager, copy, stored) if copy.longest_expiry else stored))
     finally:
         lock.release()
     return moved, failed
@@ -300,7 +309,7 @@ def _limited(manager: QueueManager, copy: Copy, stored: Stored) -> Stored:
     descriptor = limited(stored.descriptor, copy.longest_expiry)
     if descriptor is stored.descriptor:
         return stored
-    return stored._replace(descriptor=descriptor, expires=expires_at(descriptor.expiry, manager.admission.clock()))
+    return Stored(stored.order, descriptor, stored.body, expires_at(descriptor.expiry, manager.admission.clock()))
 
 
 def _refused(copy: Copy, length: int) -> MessageException:

@@ -240,7 +240,7 @@ class Topics:
         except MessageException as refused:
             return Copy(subscription, None, refused, identity=identity, hears=hears)
         if not self._manager.security.subscribes(str(subscription.values["SUBUSER"]), topic, PERSIST):
-            made.persistence = 0
+            made.forbid_persistence()
         return made
 
     def publish(
@@ -259,16 +259,13 @@ class Topics:
         retained is put in the publisher's unit of work at once.
         """
         assert target.topic is not None  # it is asked for those that lead to one
-        topic, retains, point, scope, *_, asks = target.topic
-        route = target.route
+        said, route, scope = target.topic, target.route, target.topic.scope
         if route is None:
-            route = target.route = self.route(topic, point)
+            route = target.route = self.route(said.topic, said.point)
         number = self._manager.admission.numbers.next(1 + len(route.copies))
         if target.longest_expiry:
             descriptor = limited(descriptor, target.longest_expiry)
-        publication = published(
-            self._manager, target.topic, route.settings, descriptor, body, (number, user, work.user)
-        )
+        publication = published(self._manager, said, route.settings, descriptor, body, (number, user, work.user))
         copies = wanted(route.copies, publication) if route.selective else route.copies
         if without is not None or scope == REMOTE:
             copies = [copy for copy in copies if _is_meant(copy, without, scope)]
@@ -276,10 +273,10 @@ class Topics:
         try:
             if failed:
                 settle(failed, publication, route.settings, moved, work)
-            if retains:
+            if said.retains:
                 self._retain(publication, work, remote=scope == REMOTE)
             if (onward := None if scope else route.onward) is not None:
-                moved.append(self._sent_on(onward, of_publication(publication, retains=retains)))
+                moved.append(self._sent_on(onward, of_publication(publication, retains=said.retains)))
         except BrokerError:
             self._manager.admission.undo(moved, [])
             raise
@@ -287,8 +284,8 @@ class Topics:
         traffic.count += 1
         traffic.last, traffic.publisher = publication.at, id(work)
         if failed or copies is not route.copies or traffic.is_retired:
-            self._counts.note((topic, point), route, copies, [copy for copy, _ in failed])
-        if asks:  # where others subscribe elsewhere, somebody may
+            self._counts.note((said.topic, said.point), route, copies, [copy for copy, _ in failed])
+        if said.asks:  # where others subscribe elsewhere, somebody may
             fits = bool(copies) or onward is not None
             return publication.descriptor._replace(feedback=0 if fits else NO_SUBS_MATCHED), moved
         return publication.descriptor, moved
