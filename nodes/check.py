@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.message.assembly import Message
+from engine.message.validation import check_kind
 from engine.node import node, prop
-from nodes.validate import check
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork
@@ -27,7 +27,7 @@ class Check:
     check_type: bool = prop(False, "Whether the message type is checked.")
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
-        check(
+        check_kind(
             message.root,
             domain=self.domain if self.check_domain else None,
             message_set=self.set if self.check_set else None,

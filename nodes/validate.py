@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from engine.errors import BrokerError
 from engine.message.assembly import Message
-from engine.message.validation import ACTION_WORDS, Action, InheritedMaster, validate_body, wanted_of
+from engine.message.validation import ACTION_WORDS, Action, InheritedMaster, check_kind, validate_body, wanted_of
 from engine.node import node, prop
-from engine.tree.element import Element
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork
-
-_MISMATCH: Final = 2230
 
 
 @node("Validate", outputs=("failure", "match"), category="diagnosis")
@@ -38,7 +34,7 @@ class Validate:
     validate_failure_action: Action = prop("exception", ACTION_WORDS)
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
-        check(
+        check_kind(
             message.root,
             domain=self.domain if self.check_domain else None,
             message_set=self.set if self.check_set else None,
@@ -47,25 +43,3 @@ class Validate:
         wanted = wanted_of(message.root, self.validate_master, self.validate_failure_action)
         validate_body(message.root, wanted)
         yield "match", message
-
-
-def check(root: Element, *, domain: str | None, message_set: str | None, message_type: str | None) -> None:
-    """Raise with everything in which a message is not what is expected; None expects nothing."""
-    checked = (
-        ("domain", domain, _domain(root)),
-        ("message set", message_set, _property(root, "MessageSet")),
-        ("message type", message_type, _property(root, "MessageType")),
-    )
-    wrong = [f"its {name} is {is_!r}, not {text!r}" for name, text, is_ in checked if text not in {None, is_}]
-    if wrong:
-        raise BrokerError(_MISMATCH, f"the message is not of the kind that is expected: {', '.join(wrong)}")
-
-
-def _domain(root: Element) -> str:
-    body = root.last_child
-    return "" if body is None or body.name in {"Properties", "MQMD"} else body.name
-
-
-def _property(root: Element, name: str) -> str:
-    field = root.at("Properties", name)
-    return "" if field is None or field.value is None else str(field.value)

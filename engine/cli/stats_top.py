@@ -52,7 +52,7 @@ def stats(
         uses_of(state, flow, group)
     records = list(records_of(found.folder, state, flow, group))
     if prometheus:
-        from engine.broker.statistics.prometheus import exposition
+        from engine.broker.statistics.records import exposition
 
         archives = [one for one in records if one["WMQIStatisticsAccounting"]["RecordType"] == "Archive"]
         typer.echo(exposition(archives), nl=False)

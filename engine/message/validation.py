@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from engine.errors import LOCAL_ERROR, USER_TRACE, ParserException
+from engine.errors import LOCAL_ERROR, USER_TRACE, BrokerError, ParserException
 from engine.message.received import Part, body_of
 from engine.parser import Options, Parser, Template
 from engine.tree.sharing import written
@@ -23,6 +23,7 @@ ACTION_WORDS: Final = (
     "What becomes of a body that is not valid: it fails for the first reason, or for all that were found, or what was"
     " found is written to a log and the message goes on."
 )
+_MISMATCH: Final = 2230
 _LOGS: Final = MappingProxyType({"userTrace": USER_TRACE, "localErrorLog": LOCAL_ERROR})
 
 
@@ -87,3 +88,20 @@ def _options_of(body: Element | None) -> Options | None:
 def _property(root: Element, name: str) -> str:
     field = root.at("Properties", name)
     return "" if field is None or field.value is None else str(field.value)
+
+
+def check_kind(root: Element, *, domain: str | None, message_set: str | None, message_type: str | None) -> None:
+    """Raise with everything in which a message is not what is expected; None expects nothing."""
+    checked = (
+        ("domain", domain, _domain(root)),
+        ("message set", message_set, _property(root, "MessageSet")),
+        ("message type", message_type, _property(root, "MessageType")),
+    )
+    wrong = [f"its {name} is {is_!r}, not {text!r}" for name, text, is_ in checked if text not in {None, is_}]
+    if wrong:
+        raise BrokerError(_MISMATCH, f"the message is not of the kind that is expected: {', '.join(wrong)}")
+
+
+def _domain(root: Element) -> str:
+    body = root.last_child
+    return "" if body is None or body.name in {"Properties", "MQMD"} else body.name

@@ -15,7 +15,7 @@ from engine.errors import MessageException
 from engine.message.assembly import Message
 from engine.message.received import Received
 from engine.mq.properties import opened, with_folders
-from engine.mq.topics.listening import STREAM
+from engine.mq.topics.commands import STREAM
 from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
 from engine.tree.sharing import copy

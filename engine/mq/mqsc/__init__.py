@@ -11,9 +11,16 @@ from engine.mq.mqsc.defining import CHANGES, expire, forget
 from engine.mq.mqsc.displaying import display
 from engine.mq.mqsc.errors import WrongCommandError
 from engine.mq.mqsc.objects import KINDS, STATUS, SYNONYMS, VERBS, Objects
-from engine.mq.mqsc.protecting import delete_policy, display_policies, set_policy
 from engine.mq.mqsc.reading import Command, Parameter, read
-from engine.mq.mqsc.securing import delete_authorities, display_authorities, refresh, set_authorities
+from engine.mq.mqsc.security import (
+    delete_authorities,
+    delete_policy,
+    display_authorities,
+    display_policies,
+    refresh,
+    set_authorities,
+    set_policy,
+)
 from engine.mq.protection.policies import POLICY
 from engine.mq.security.records import AUTHREC
 

@@ -1,11 +1,14 @@
-"""Commands of publish/subscribe in an MQRFH2: what a psc folder asks for, carried out."""
+"""Commands of publish/subscribe as messages: the queues that take them, worked on at once, and what each asks for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+import threading
+import time
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from engine.errors import MessageException
+from engine.errors import BrokerError, MessageException
 from engine.flow.command_answers import (
     DEL_OPTIONS_ERROR,
     NOT_AUTHORIZED,
@@ -14,17 +17,144 @@ from engine.flow.command_answers import (
     Answered,
     RefusedError,
     answered_reason,
+    send,
 )
+from engine.flow.dead_letters import BACKOUT_THRESHOLD_REACHED, put_away
 from engine.message.topics import LOCAL, address
+from engine.mq import waiting_gets
 from engine.mq.properties import folder_texts, with_folders
+from engine.mq.refusals import GET_INHIBITED, Q_MGR_STOPPING, STORAGE_MEDIUM_FULL, UNKNOWN_OBJECT_NAME
 from engine.mq.security.authorities import PUB
+from engine.mq.topics.asking import asked
 from engine.mq.topics.registering import Subscriber, deregister, for_each, register, update
 from engine.mq.topics.retained import retained_fitting
 
 if TYPE_CHECKING:
+    from engine.flow.command_answers import Answered
     from engine.mq.manager import QueueManager
     from engine.mq.topics.asking import Asked
     from engine.mq.unit import Work
+    from engine.work import Arrival
+
+CONTROL: Final = "SYSTEM.BROKER.CONTROL.QUEUE"
+STREAM: Final = "SYSTEM.BROKER.DEFAULT.STREAM"
+QUEUES: Final = (CONTROL, STREAM)
+
+RFH_ERROR: Final = 2334
+_TRIES: Final = 3
+_SHORTEST_PAUSE: Final = 0.05  # seconds
+_LONGEST_PAUSE: Final = 2.0
+_ENDS: Final = frozenset({GET_INHIBITED, UNKNOWN_OBJECT_NAME, Q_MGR_STOPPING})  # until something is defined or started
+_LOG: Final = logging.getLogger("penstock.queues")
+
+
+class Listener:
+    """One queue of commands; a thread works on it while there are any, and none waits for them."""
+
+    __slots__ = ("_failed", "_manager", "_queue", "_registered", "_rests", "_state", "_thread", "_work")
+
+    def __init__(self, manager: QueueManager, queue: str) -> None:
+        self._manager = manager
+        self._queue = queue
+        self._work = manager.work()
+        self._state = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._registered = False
+        self._rests = False
+        self._failed: dict[bytes, int] = {}  # how often the first message failed, but for want of room in the store
+
+    def listen(self) -> None:
+        """Work on what is there, and be woken by what comes; nothing where the queue gives nothing."""
+        with self._state:
+            if self._registered:
+                return
+            self._registered = True
+        self._woken()
+
+    def _woken(self) -> None:
+        """Start the thread; whoever made a message visible calls this, and must not be held."""
+        self._thread = threading.Thread(target=self._run, name=f"commands on {self._queue}", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        """Work on what is there; what cannot be done now, as in a full store, is tried again after a pause."""
+        pause = _SHORTEST_PAUSE
+        while True:
+            try:
+                while (arrival := self._work.get(self._queue)) is not None:
+                    self._take(arrival)
+                    pause = _SHORTEST_PAUSE
+                waiting_gets.register(self._work, self._queue, None, self._woken)
+            except BrokerError as error:
+                if isinstance(error, MessageException) and error.reason in _ENDS:
+                    with self._state:
+                        self._registered = False
+                    return
+                if pause == _SHORTEST_PAUSE:
+                    _LOG.warning("commands on %s wait, and are tried again: %s", self._queue, error)
+            else:
+                return
+            self._rests = True
+            time.sleep(pause)
+            self._rests = False
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _take(self, arrival: Arrival) -> None:
+        """Carry one command out in a unit of work; what is no command, or fails each time, is put away.
+
+        One that has no room in the store has not failed.
+        """
+        work, tries = self._work, self._failed.get(arrival.descriptor.msg_id, 0)
+        try:
+            command = asked(*arrival)
+            if command is None or tries >= _TRIES:
+                reason = RFH_ERROR if command is None else BACKOUT_THRESHOLD_REACHED
+                put_away(self._queue, *arrival, work, reason=reason)
+            else:
+                send(carry_out(self._manager, work, command), command.said, command.descriptor, work)
+            work.commit()
+            self._failed = {}
+        except BrokerError as error:
+            work.back_out()
+            if isinstance(error, MessageException) and error.reason == STORAGE_MEDIUM_FULL:
+                raise
+            self._failed = {arrival.descriptor.msg_id: tries + 1}
+            if tries >= _TRIES:
+                raise
+
+    def drain(self, seconds: float) -> None:
+        """Wait until what was put is worked on."""
+        end = time.monotonic() + seconds
+        while (thread := self._thread) is not None and thread.is_alive() and thread is not threading.current_thread():
+            if self._rests:
+                return
+            thread.join(max(0.0, end - time.monotonic()))
+            if thread.is_alive():
+                return
+
+
+class Listeners:
+    """The listeners of a queue manager: one for each of the queues that are there."""
+
+    __slots__ = ("_found", "_manager")
+
+    def __init__(self, manager: QueueManager) -> None:
+        self._manager = manager
+        self._found: dict[str, Listener] = {}
+
+    def listen(self, queues: Container[str]) -> None:
+        """Listen to those of the queues that are there."""
+        for queue in QUEUES:
+            if queue in queues:
+                if queue not in self._found:
+                    self._found[queue] = Listener(self._manager, queue)
+                self._found[queue].listen()
+
+    def drain(self, seconds: float = 5.0) -> None:
+        """Wait until what was put to the queues is worked on."""
+        for listener in self._found.values():
+            listener.drain(seconds)
+
 
 _PUBLISHES: Final = frozenset({"CorrelAsId", "IsRetainedPub", "Local", "NoReg", "OtherSubsOnly", "RetainPub"})
 _TOLD: Final = {"PubTime": "mqps.Pti", "SeqNum": "mqps.Seq"}  # what a publisher tells subscribers beside the topic

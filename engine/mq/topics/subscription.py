@@ -9,12 +9,12 @@ from typing import Final, TypeAlias
 
 from engine.descriptor import NO_ID, NO_TOKEN, Descriptor
 from engine.errors import MessageException
-from engine.message.topics import checked_pattern, levels_of, wildcards
+from engine.message.topics import TOPIC_STRING_ERROR, checked_pattern, levels_of, wildcards
 from engine.mq.attribute_values import Value
 from engine.mq.property_types import Property
 from engine.mq.refusals import refusal
 from engine.mq.selectors import compile_selector
-from engine.mq.topics import characters
+from engine.mq.selectors.likeness import matcher
 
 Properties: TypeAlias = Callable[[], Mapping[str, Property]]
 Condition: TypeAlias = Callable[[Descriptor, bytes, Properties], bool | None]
@@ -89,8 +89,8 @@ def subscription_of(
     pattern = checked_pattern(topic)
     levels, fits, wild = levels_of(pattern), None, wildcards(levels_of(pattern))
     if values["WSCHEMA"] == "CHAR":
-        fits = characters.fits(pattern)
-        wild = 0 if characters.has_wildcards(pattern) else None
+        fits = fits_characters(pattern)
+        wild = 0 if has_wildcards(pattern) else None
     select, _ = condition(str(values["SELECTOR"]), compile_content)
     identity_of(values, "")  # which is refused where it is wrong
     return Subscription(
@@ -124,3 +124,35 @@ def condition(text: str, compile_content: Compile | None) -> tuple[Condition | N
             raise refusal(error.reason, f"{error.text}; {other.text}", text) from error
         return lambda descriptor, body, _: content(descriptor, body), EXTENDED
     return lambda descriptor, _, properties: selector(descriptor, properties), STANDARD
+
+
+_ESCAPE: Final = "%"
+_OWN: Final = "\0"  # the escape of what is handed on: no topic string has it
+_MEANT: Final = {"*": "*", "?": "?", "%": f"{_OWN}%"}
+_AS_LIKE: Final = {"*": "%", "?": "_", "_": f"{_OWN}_"}
+
+
+def fits_characters(pattern: str) -> Callable[[str], bool]:
+    """Returns a test for topics that a pattern of characters describes; a / means nothing in it.
+
+    >>> test = fits_characters("a*/c?")
+    >>> test("a/b/c1"), test("a/c"), fits_characters("50%*")("50*"), fits_characters("50%*")("50%")
+    (True, False, True, False)
+    """
+    said: list[str] = []
+    characters = iter(pattern)
+    for character in characters:
+        if character != _ESCAPE:
+            said.append(_AS_LIKE.get(character, character))
+            continue
+        meant = next(characters, "")
+        if meant not in _MEANT:
+            problem = f"topic string {pattern!r:.200} has a % before {meant or 'its end'}; it stands before *, ? or %"
+            raise refusal(TOPIC_STRING_ERROR, problem, pattern)
+        said.append(_MEANT[meant])
+    return matcher("".join(said), _OWN)
+
+
+def has_wildcards(pattern: str) -> bool:
+    """Returns True for a pattern that more than one topic can fit."""
+    return any(character in "*?" for character in pattern)

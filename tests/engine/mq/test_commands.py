@@ -14,7 +14,7 @@ from engine.mq import QueueManager
 from engine.mq.properties import folders_of, opened, with_folders
 from engine.mq.topics import listening
 from engine.mq.topics.asking import Asked
-from engine.mq.topics.listening import CONTROL, STREAM
+from engine.mq.topics.commands import CONTROL, STREAM
 from engine.mq.unit import Work
 
 REQUEST = 1

@@ -15,7 +15,7 @@ from engine.mq import QueueManager
 from engine.mq.properties import opened, with_folders
 from engine.mq.server import Server
 from engine.mq.store.checking import check
-from engine.mq.topics.listening import CONTROL
+from engine.mq.topics.commands import CONTROL
 from engine.work import Selection
 from tests.engine.mq.served import eventually
 from tests.engine.mq.test_durable import filled

@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import MessageException
 from engine.message.topics import address, checked_topic, levels_of, read_address
-from engine.mq.topics.characters import fits
+from engine.mq.topics.subscription import fits_characters
 from engine.mq.topics.trie import Trie
 
 FITTING = (
@@ -119,7 +119,7 @@ CHARACTERS = (
 @pytest.mark.parametrize(("pattern", "topic", "expected"), CHARACTERS)
 def test_characters(pattern: str, topic: str, expected: bool) -> None:
     """In the character scheme * and ? stand for characters, and levels mean nothing."""
-    assert expected == fits(pattern)(topic)
+    assert expected == fits_characters(pattern)(topic)
 
 
 @pytest.mark.parametrize("text", ["", "a/#", "+", "x" * 10_241, "a\0b"])
