@@ -12,7 +12,7 @@ from engine.errors import BrokerError
 from engine.flow.command_answers import Answered
 from engine.mq import QueueManager
 from engine.mq.properties import folders_of, opened, with_folders
-from engine.mq.topics import listening
+from engine.mq.topics import commands
 from engine.mq.topics.asking import Asked
 from engine.mq.topics.commands import CONTROL, STREAM
 from engine.mq.unit import Work
@@ -337,14 +337,14 @@ def test_what_no_answer_can_repeat() -> None:
 
 def test_a_command_that_fails_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A command that fails for no reason of its own is put away, and those behind it are carried out."""
-    queues, carry_out = manager(), listening.carry_out
+    queues, carry_out = manager(), commands.carry_out
 
     def fail(manager: QueueManager, work: Work, command: Asked) -> Answered:
         if command.one("Topic") == "poison":
             raise BrokerError(2951, "it fails")
         return carry_out(manager, work, command)
 
-    monkeypatch.setattr(listening, "carry_out", fail)
+    monkeypatch.setattr(commands, "carry_out", fail)
     assert "" == ask(queues, PUB.replace("n/a", "poison"))
     assert OK == ask(queues, REG)
     letter = queues.browse(queues.dead_letter_queue)[0]
