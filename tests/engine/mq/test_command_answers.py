@@ -6,7 +6,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.mq.properties import with_folders
-from engine.mq.topics.listening import CONTROL
+from engine.mq.topics.commands import CONTROL
 from tests.engine.mq.test_commands import DEREG, ID, OK, PUB, REG, REQUEST, answer, error, manager
 
 
