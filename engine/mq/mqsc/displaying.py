@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -27,6 +28,10 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "EQ": operator.eq,
     "NE": operator.ne,
 }
+_AS_NUMBERS: Final = frozenset(  # that are numbers unless they are words, such as ASPUB
+    {"ACCTIME", "CAPEXPRY", "CURACCTIME", "CURSTATIME", "DEFPRTY", "EXPIRY", "PUBPRTY", "STATIME"}
+)
+_NUMBER: Final = re.compile(r"-?[0-9]{1,9}(?:\.[0-9]{1,2})?", re.ASCII)
 _OF_MANY: Final = ("TOPICSTR", "CURDEPTH")  # those of them that an object has are shown where many are, unasked
 _MONITORED: Final = {  # which nothing is known of while MONQ is off, as it is here
     **dict.fromkeys(("LGETDATE", "LGETTIME", "LPUTDATE", "LPUTTIME", "MEDIALOG"), ""),
@@ -186,6 +191,10 @@ def _meets(kind: str, one: Mapping[str, Value], where: tuple[str, str, str]) -> 
     value = one[name]
     if sign in {"LK", "NL"}:
         return fnmatchcase(str(value), text) == (sign == "LK")
+    if name in _AS_NUMBERS and _NUMBER.fullmatch(text.strip()):
+        if not _NUMBER.fullmatch(str(value)):
+            return sign == "NE"
+        return _COMPARISONS[sign](float(value), float(text))
     if isinstance(value, bool) or not isinstance(value, int):
         return _COMPARISONS[sign](str(value), text.strip())
     try:

@@ -188,3 +188,32 @@ def test_like_one_with_a_queue_of_its_own() -> None:
     queues = manager("DEFINE SUB(ONE) TOPICSTR('t') DESTCLAS(MANAGED) PUBPRTY(3)", "DEFINE SUB(TWO) LIKE(ONE)")
     one, two = queues.display("SUB")
     assert (3, True) == (int(str(two["PUBPRTY"])), one["DEST"] != two["DEST"])
+
+
+COMPARED = (
+    ("SUB(*) WHERE(PUBPRTY GT 3)", ["FIVE"]),
+    ("SUB(*) WHERE(PUBPRTY LT 9)", ["FIVE"]),
+    ("SUB(*) WHERE(PUBPRTY EQ ASPUB)", ["ANY"]),
+    ("SUB(*) WHERE(PUBPRTY NE 5)", ["ANY"]),
+    ("TOPIC(T*) WHERE(CAPEXPRY LT 100)", ["T50"]),
+    ("TOPIC(T*) WHERE(CAPEXPRY GE 50)", ["T1000", "T50"]),
+    ("TOPIC(*) WHERE(CAPEXPRY GT 100)", ["T1000"]),
+    ("TPSTATUS('#') WHERE(CAPEXPRY LE 99)", ["t"]),
+    ("QLOCAL(A) WHERE(STATIME GT 2)", ["A"]),
+    ("QLOCAL(A) WHERE(STATIME EQ 10)", ["A"]),
+    ("QLOCAL(A) WHERE(DESCR LT 5)", ["A"]),
+)
+
+
+@pytest.mark.parametrize(("asked", "expected"), COMPARED)
+def test_numbers_are_compared(asked: str, expected: list[str]) -> None:
+    """WHERE compares as numbers what is one unless it is a word; a word is neither more nor less than a number."""
+    queues = manager(
+        "DEFINE SUB(ANY) TOPICSTR('t') DEST(A)",
+        "DEFINE SUB(FIVE) TOPICSTR('t') DEST(A) PUBPRTY(5)",
+        "DEFINE TOPIC(T50) TOPICSTR('t') CAPEXPRY(50)",
+        "DEFINE TOPIC(T1000) TOPICSTR('s') CAPEXPRY(1000)",
+        "ALTER QLOCAL(A) STATIME(10.00) DESCR('10')",
+    )
+    (answer,) = queues.mqsc(f"DISPLAY {asked}")
+    assert (False, expected) == (answer.failed, [str(one[0][1]) for one in answer.objects])
