@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from engine.cli import app
-from engine.cli.queue_manager_access import ENDING, KeyStore, Reach, User, begin, reached
+from engine.cli.queue_manager_access import ENDING, PATIENCE, KeyStore, Reach, User, begin, reached
 from engine.cli.shared_options import CorrelId, GroupId, Json, MsgId, Selector, selection
 from engine.errors import ConfigurationException, MessageException
 from engine.files.output_files import write_new_file
@@ -57,27 +57,49 @@ def get(
         raise ConfigurationException(f"--wait {wait} is no number of seconds: it is 0 or more")
     wanted = selection(msg_id, correl_id, group_id, selector)
     take = _printer(as_json=as_json) if output is None else _writer(_folder(output), as_json=as_json)
-    left = None if everything else count or 1
+    left, patience = None if everything else count or 1, 0.0
+    waits = Waits(wait)
     while left is None or left > 0:  # again where the queue manager's process ended while nothing was in hand
-        with reached(queue_manager, user) as manager:
-            taken, more = _take_some(begin(manager), queue, wanted, take, left, wait)
+        with reached(queue_manager, user, patience) as manager:
+            taken, more = _take_some(begin(manager), queue, wanted, take, left, waits)
+            lasting = getattr(manager, "is_lasting", False)
         if not more:
             return
         left = None if left is None else left - taken
+        patience = min(PATIENCE, waits.left) if lasting else 0.0  # for a process that may be started again
+
+
+class Waits:
+    """The seconds that are waited for a message, from one process of the queue manager to the next."""
+
+    __slots__ = ("_end", "_seconds")
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin to wait for the next message."""
+        self._end = time.monotonic() + self._seconds
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left."""
+        return max(0.0, self._end - time.monotonic()) if self._seconds else 0.0
 
 
 def _take_some(
-    work: UnitOfWork, queue: str, wanted: Selection, take: Take, most: int | None, wait: float
+    work: UnitOfWork, queue: str, wanted: Selection, take: Take, most: int | None, waits: Waits
 ) -> tuple[int, bool]:
     """Take messages; returns how many, and True where the connection ended while more are wanted."""
     taken = 0
     while most is None or taken < most:
         try:
-            arrival = work.get(queue, wanted, wait=wait)
+            arrival = work.get(queue, wanted, wait=waits.left)
         except MessageException as error:
             if error.reason == 2063:
                 work.commit()  # the message is on the error queue
-            if error.reason in ENDING and wait:
+            if error.reason in ENDING and waits.left:
                 time.sleep(0.05)
                 return taken, True
             raise
@@ -89,6 +111,7 @@ def _take_some(
             work.back_out()
             raise
         work.commit()
+        waits.begin()
         taken += 1
     return taken, False
 

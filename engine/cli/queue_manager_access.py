@@ -67,12 +67,13 @@ User = Annotated[
 
 
 @contextmanager
-def reached(folder: Path | None, user: str = "") -> Iterator[QueueManager | Client | Guarded]:
+def reached(folder: Path | None, user: str = "", patience: float = 0.0) -> Iterator[QueueManager | Client | Guarded]:
     """Gives a queue manager, by its socket or opened here, where others reach it for as long as this lasts.
 
-    `user` is one for whom the command acts, and who is held to authority records.
+    `user` is one for whom the command acts, and who is held to authority records. A process that ended is given so many
+    seconds of patience to come back, before the folder is opened here.
     """
-    with _reached(folder) as manager:
+    with _reached(folder, patience) as manager:
         if not user:
             yield manager
             return
@@ -81,7 +82,7 @@ def reached(folder: Path | None, user: str = "") -> Iterator[QueueManager | Clie
 
 
 @contextmanager
-def _reached(folder: Path | None) -> Iterator[QueueManager | Client]:
+def _reached(folder: Path | None, patience: float) -> Iterator[QueueManager | Client]:
     if folder is None:
         raise ConfigurationException(
             "no queue manager is named: give --queue-manager DIR, or set PENSTOCK_QUEUE_MANAGER"
@@ -98,7 +99,7 @@ def _reached(folder: Path | None) -> Iterator[QueueManager | Client]:
         text = f"{folder} is neither a queue manager's folder nor a broker, which has a folder, or a name below"
         raise ConfigurationException(f"{text} {home()}: make one with `penstock broker create {folder}`")
     place = folder if broker is None else broker.queues
-    manager = connected_or_opened(place)
+    manager = connected_or_opened(place, patience)
     with closing(manager), served(manager, place):
         yield manager
 
@@ -121,12 +122,16 @@ def broker_at(name: Path) -> BrokerFolder | None:
     return broker if broker.is_created else None
 
 
-def connected_or_opened(folder: Path) -> Any:
-    """Returns a client where a process serves the folder, else the queue manager, opened; waits five seconds for it."""
+def connected_or_opened(folder: Path, patience: float = 0.0) -> Any:
+    """Returns a client where a process serves the folder, else the queue manager, opened; waits five seconds for it.
+
+    It is not opened before so many seconds of patience are over.
+    """
     from engine.mq import QueueManager
     from engine.mq.addresses import SOCKET
 
-    end = time.monotonic() + PATIENCE
+    begun = time.monotonic()
+    end = begun + PATIENCE
     while True:
         try:
             if (folder / SOCKET).exists():
@@ -135,7 +140,8 @@ def connected_or_opened(folder: Path) -> Any:
             if error.reason not in ENDING:
                 raise
         try:
-            return filtering(QueueManager.open(folder))
+            if time.monotonic() >= begun + patience:
+                return filtering(QueueManager.open(folder))
         except MessageException as error:
             if error.reason not in ENDING or time.monotonic() >= end:
                 raise

@@ -6,8 +6,9 @@ import re
 import signal
 import subprocess
 import threading
+import time
 from contextlib import nullcontext
-from io import BytesIO, TextIOWrapper
+from io import TextIOWrapper
 
 import pytest
 
@@ -139,28 +140,6 @@ def test_refusals_are_one_line_with_the_reason(folder, capsys, arguments, said, 
     assert 1 == len(ended.err.splitlines())
 
 
-def test_a_bad_line_is_named_with_how_many_are_in(folder):
-    """Units before it are committed, its own is not."""
-    given = "".join(f'{{"body": "{number}"}}\n' for number in range(5)) + '{"bodyy": "x"}\n'
-    ended = command(folder, "put", "A", "-", "--json", "--unit", "2", stdin=given)
-    assert (1, ["0", "1", "2", "3"]) == (ended.returncode, [each["body"] for each in lines(ended.stdout)])
-    assert "line 6: there is no field bodyy" in ended.stderr
-    assert "4 messages are in" in ended.stderr
-    assert "0\n1\n2\n3\n" == command(folder, "browse", "A").stdout
-
-
-@pytest.mark.parametrize(
-    ("reason", "fields"), [(2029, '"msg_type": 0'), (2061, '"report": 32768'), (2249, '"msg_flags": 32')]
-)
-def test_a_line_that_mq_refuses_is_named(folder, reason, fields):
-    """Types, report options and flags that there are none of are refused with MQ's reason, and the line is named."""
-    given = f'{{"body": "good"}}\n{{"body": "bad", {fields}}}\n'
-    ended = command(folder, "put", "A", "-", "--json", stdin=given)
-    assert (1, "") == (ended.returncode, ended.stdout)
-    assert re.search(f"line 2.*{reason}|{reason}.*line 2", ended.stderr)
-    assert "" == command(folder, "browse", "A").stdout
-
-
 def test_a_process_that_does_not_answer_is_not_waited_for(folder, capsys, monkeypatch):
     """A command is refused with the number of the process, and the process goes on when it is let."""
     monkeypatch.setattr("engine.cli.queue_manager_access.PATIENCE", 0.2)
@@ -271,6 +250,24 @@ def test_a_server_that_is_killed_keeps_what_was_committed(folder):
         client.close()
 
 
+@pytest.mark.crash
+def test_a_get_that_waits_leaves_the_folder_to_a_process_that_is_started_again(folder):
+    """Who waits while the queue manager is killed goes on with the next, and does not keep it from its folder."""
+    environment = os.environ | {"PENSTOCK_QUEUE_MANAGER": str(folder)}
+    with running("queue-manager", "start", str(folder), folder=folder) as process:
+        get = [*PROGRAM, "get", "A", "--wait", "30"]
+        waits = subprocess.Popen(get, stdout=subprocess.PIPE, env=environment)  # noqa: S603  # our own program
+        with QueueManager.connect(folder) as client:
+            eventually(lambda: client.display("QLOCAL", "A")[0]["IPPROCS"] == 1)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    time.sleep(0.5)
+    with running("queue-manager", "start", str(folder), folder=folder):
+        assert 0 == command(folder, "put", "A", "--text", "later").returncode
+        assert b"later\n" == waits.communicate(timeout=30)[0]
+    assert 0 == waits.returncode
+
+
 def test_a_backup_is_taken_while_the_queue_manager_runs(folder, tmp_path, capsys):
     """It holds what was committed, is restored in a folder of its own, and both are found whole."""
     backup, again = tmp_path / "backup", tmp_path / "again"
@@ -323,65 +320,3 @@ def test_a_standard_input_that_is_closed_is_no_empty_one(folder, capsys, monkeyp
     ended = penstock(capsys, *arguments)
     assert (1, "") == (ended.code, ended.out)
     assert "standard input is closed" in ended.err
-
-
-class Endless(BytesIO):
-    """A stream of digits without an end, behind what it is given, that counts what is read."""
-
-    read_in_all = 0
-
-    def readline(self, size: int | None = -1, /) -> bytes:
-        assert size is not None
-        assert size > 0
-        line = super().readline(size)
-        line = line if line.endswith(b"\n") else line.ljust(size, b"7")
-        self.read_in_all += len(line)
-        return line
-
-
-@pytest.mark.parametrize(
-    ("queue", "begun", "longest"),
-    [
-        ("SHORT", '{"body": "', 1_000),
-        ("TO.SHORT", '{"body": "', 1_000),
-        ("SHORT", '{"msg_flags": 1, "body": "', 40_000),
-        ("SHORT", '{"msg_flags": 8, "body": "', 1_000),
-        ("WIDE", '{"body": "', 40_000),
-    ],
-)
-def test_a_line_is_as_long_as_a_message_may_be(folder, capsys, monkeypatch, queue, begun, longest):
-    """A line that holds more than a message of the queue is named and not read on; those before it are in."""
-    with QueueManager.open(folder) as manager:
-        manager.mqsc(
-            "ALTER QMGR MAXMSGL(40000)\nDEF QL(SHORT) MAXMSGL(1000)\nDEF QA(TO.SHORT) TARGET(SHORT)\nDEF QL(WIDE)"
-        )
-    body = "\\u0000" * 1_000  # the longest of all that a message of so many bytes can be
-
-    def refused() -> None:
-        given = Endless(f'{{"body": "{body}"}}\n\n{begun}'.encode())
-        monkeypatch.setattr("sys.stdin", TextIOWrapper(given))
-        ended = penstock(capsys, "put", queue, "-", "--json", "--unit", "1")
-        assert (1, 1) == (ended.code, len(lines(ended.out)))
-        assert re.search(rf"BIP2030.*line 3 .* {longest:,} at most.*1 message is in", ended.err)
-        assert given.read_in_all < 8 * longest + 70_000 + 7_000
-
-    refused()
-    with QueueManager.open(folder) as manager, serving(manager, folder):
-        refused()
-
-
-def test_the_longest_expiry_is_put(folder, capsys):
-    """An expiry is as long as 32 bits hold in tenths of seconds."""
-    (printed,) = lines(penstock(capsys, "put", "A", "--text", "x", "--expiry", "214748364.7", "--json").out)
-    assert 2**31 - 1 == printed["expiry"]
-
-
-@pytest.mark.parametrize("where", [">&-", ">/dev/full"])
-def test_a_put_that_cannot_say_what_it_put_says_how_many_are_in(folder, where):
-    """Who cannot read the lines learns that the messages are there, and puts none of them twice."""
-    put = ["sh", "-c", f'exec "$0" "$@" {where}', *PROGRAM, "put", "A", "--text", "x", "--count", "3", "--json"]
-    environment = os.environ | {"PENSTOCK_QUEUE_MANAGER": str(folder)}
-    ended = subprocess.run(put, capture_output=True, text=True, check=False, env=environment)  # noqa: S603  # our own
-    assert (1, "") == (ended.returncode, ended.stdout)
-    assert re.fullmatch(r"penstock: standard output cannot be written: .*; 3 messages are in\n", ended.stderr)
-    assert "x\nx\nx\n" == command(folder, "browse", "A").stdout
