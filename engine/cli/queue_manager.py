@@ -35,6 +35,8 @@ queue_managers = typer.Typer(
 app.add_typer(queue_managers)
 
 _TURN: Final = 0.0005  # seconds after which the thread that serves clients has its turn beside the one that writes
+_ENDING: Final = 60.0  # seconds in which a process has ended that was told to
+_NAP: Final = 0.02
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -96,9 +98,18 @@ def stop(folder: Folder) -> None:
     Example: penstock queue-manager stop qm
     """
     from engine.mq.client import Client
+    from engine.mq.lock import holder
+    from engine.mq.refusals import OBJECT_IN_USE, refusal
 
     with closing(Client(folder)) as client:
+        process = holder(folder)
         client.stop()
+    end = time.monotonic() + _ENDING
+    while process and holder(folder) == process:
+        if time.monotonic() >= end:
+            text = f"process {process} has been told to stop {folder} and has not ended in {_ENDING:.0f} seconds"
+            raise refusal(OBJECT_IN_USE, f"{text}: wait for it, or kill it")
+        time.sleep(_NAP)
 
 
 @queue_managers.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -150,19 +151,30 @@ def connected_or_opened(folder: Path, patience: float = 0.0) -> Any:
 
 @contextmanager
 def served(manager: Any, folder: Path) -> Iterator[None]:
-    """Serves a queue manager that is open here on its socket, by a thread of its own; a client needs no serving."""
+    """Serves a queue manager that is open here on its socket, by a thread of its own; a client needs no serving.
+
+    A `queue-manager stop` that comes by the socket ends this command as SIGTERM does: else it would have a folder that
+    nobody could reach.
+    """
     from engine.mq.client import Client
     from engine.mq.server import Server
 
     if isinstance(manager, Client):
         yield
         return
-    server = Server(manager, folder, lasting=False)
-    thread = threading.Thread(target=server.serve, name="queue manager's socket", daemon=True)
+    server, ends = Server(manager, folder, lasting=False), threading.Event()
+
+    def serve() -> None:
+        server.serve()
+        if not ends.is_set() and callable(signal.getsignal(signal.SIGTERM)):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    thread = threading.Thread(target=serve, name="queue manager's socket", daemon=True)
     thread.start()
     try:
         yield
     finally:
+        ends.set()
         server.drain()
         thread.join()
 

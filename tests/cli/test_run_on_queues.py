@@ -1,12 +1,14 @@
 """penstock run on queues: flows that go on until they are stopped, lose nothing, and outlive their queue manager."""
 
+import os
 import signal
+import subprocess
 
 import pytest
 
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager
-from tests.cli.command_line import penstock
+from tests.cli.command_line import PROGRAM, penstock
 from tests.cli.queues import command, eventually, made, running, started
 
 FLOW = """\
@@ -77,6 +79,27 @@ def test_a_run_goes_on_when_the_one_that_had_the_folder_ends(folder, flows):
 
 
 @pytest.mark.crash
+@pytest.mark.parametrize("served", [False, True])
+def test_a_stop_ends_whoever_has_the_folder(folder, flows, served):
+    """A queue manager's process and a run that has opened the folder end in order, and the folder is free at once."""
+    arguments = ("queue-manager", "start", str(folder)) if served else ("run", flows[1])
+    with running(*arguments, folder=folder) as process:
+        assert 0 == command(folder, "put", "B", "--text", "x").returncode
+        assert 0 == command(folder, "queue-manager", "stop", str(folder)).returncode
+        with QueueManager.open(folder) as manager:
+            assert 1 == manager.depth("B") + manager.depth("C")
+        assert 0 == process.wait(10)
+
+
+def test_a_get_that_waits_is_ended_by_a_stop(folder):
+    """It gives the folder back, and has taken nothing."""
+    environment = os.environ | {"PENSTOCK_QUEUE_MANAGER": str(folder)}
+    get = subprocess.Popen([*PROGRAM, "get", "A", "--wait", "30"], env=environment)  # noqa: S603  # our own program
+    eventually((folder / "socket").exists)
+    assert 0 == command(folder, "queue-manager", "stop", str(folder)).returncode
+    assert 128 + signal.SIGTERM == get.wait(10)
+
+
 def test_kills_lose_nothing(folder, flows):
     """The flow and the queue manager are killed while messages go through: each message comes out once."""
     server = started("queue-manager", "start", str(folder), folder=folder)
