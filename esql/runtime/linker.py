@@ -13,13 +13,14 @@ from esql.runtime.activation import Shared
 from esql.runtime.program import Compiled, Entrance
 from esql.text import StatementSpan, split_lines
 
-# The contract between what is emitted and what runs it. An element is an Element; `here` is the Activation; a
-# `found` is an element or None; a list is a Python list of elements and scalars; a row is an element without parent.
+# The contract between what is emitted and what runs it; what each takes and gives is said where it stands. An element
+# is an Element; `here` is the Activation; a `found` is an element or None; a list is a Python list of elements and
+# scalars; a row is an element without parent.
 _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "esql.operators.arithmetic_and_strings": (
             *("add", "subtract", "multiply", "divide", "negate", "affirm", "concatenate", "like"),
-            "subtract_in_units",  # (left, right, units, zone): (left - right) units
+            "subtract_in_units",
         ),
         "esql.operators.comparison": (
             *("equal", "unequal", "less", "less_or_equal", "greater", "greater_or_equal"),
@@ -32,63 +33,34 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "esql.runtime.program_calls": (
             *("joined", "existing", "index", "a_name", "step_of", "types_of", "handler_of"),
             *("value_of", "field_of", "items_of", "joined_items", "siblings", "sibling"),
-            "new_row",  # () -> row
-            "add_column",  # (row, steps, value, found or list): `expression AS path`; steps a tuple of Step
-            "add_named",  # (row, name, element or value): a column without AS; an element brings its name, "" none
-            "add_all",  # (row, element): `*`
-            "row_or_value",  # (item) -> a row or a field with others in it as it is, else the value
-            "count",  # (list of values) -> aggregate, also maximum, minimum and total
-            "maximum",
-            "minimum",
-            "total",
-            "same_lists",  # (list, list, zone) -> truth, also same_rows of elements: = and <> of wholes
-            "same_rows",
+            *("new_row", "add_column", "add_named", "add_all", "row_or_value", "same_lists", "same_rows"),
+            *("count", "maximum", "minimum", "total"),
         ),
-        "esql.functions.field": ("the",),  # (list) -> first item or None
+        "esql.functions.field": ("the",),
         "esql.trees.assignments": (
-            "give",  # (target, element or value, nodes): SET where only now it shows which
-            "set_field",  # (target, found, nodes): SET field = field or row; None deletes
-            "ensure_nth",  # (parent, Step, number, nodes) -> element
-            "give_child",  # (parent, Step, value, nodes): SET parent.step = value that is not NULL
-            "set_child",  # (parent, Step, what peek found, its parent, its Step, nodes): SET parent.step = parent.step
-            "set_list",  # (parent, Step, list, nodes): SET field[] = list
-            "ensure_last",  # (parent, Step, number) -> element
-            "ensure_any",  # (parent, Step, number) -> element: a new one only where the domain has a name for it
-            "ensure_like",  # (parent, Step, number, source) -> element: a new one takes the name of the source
-            "set_type",  # (target, value), also set_name and set_namespace: NULL is an error
-            "set_name",
-            "set_namespace",
-            "create",  # (target, placement, name, namespace, type) -> new element; each of the last three may be None
-            "create_repeat",  # (target, placement) -> new element: of the target's type and name
-            "create_from",  # (target, placement, found, nodes) -> new element: of the name of its source as well
-            "create_identity",  # (target, placement, Step) -> new element
-            "identify",  # (element, Step): what CREATE FIELD … IDENTITY gives the field
+            *("give", "set_field", "give_child", "set_child", "set_list", "set_type", "set_name", "set_namespace"),
+            *("ensure_nth", "ensure_last", "ensure_any", "ensure_like"),
+            *("create", "create_repeat", "create_from", "create_identity", "identify"),
         ),
         "esql.trees.moves": (
-            "delete",  # (found)
-            "delete_child",  # (parent, Step): SET parent.step = NULL
-            "delete_from",  # (found, placement)
-            "each",  # (list): the items of FOR
-            "attach",  # (source, target, placement)
-            "detach",  # (source)
-            "move",  # (element, direction, Step or None) -> found; the direction is as in syntax.MoveBy
-            "move_repeat",  # (element, direction, same_type, same_name) -> found
+            "delete",
+            "delete_child",
+            "delete_from",
+            "each",
+            "attach",
+            "detach",
+            "move",
+            "move_repeat",
         ),
-        "esql.trees.bitstreams": (
-            "set_domain",  # (here, element, value): CREATE … DOMAIN
-            "parse",  # (here, element, value of DOMAIN or None, bits, options, encoding, ccsid, set, type, format)
-        ),
-        "engine.tree.sharing": ("peek",),  # (parent, Step) -> found, or its place in the source
-        "esql.database": (
-            "sql_status_of",  # (error): what a handler is told of it
-            "with_lists",  # (statement, names, values) -> the same, with a parameter for each item
-        ),
+        "esql.trees.bitstreams": ("set_domain", "parse"),
+        "engine.tree.sharing": ("peek",),
+        "esql.database": ("sql_status_of", "with_lists"),
         "esql.runtime.trace_calls": (  # in traced programs only
             *("trace_statement", "trace_value", "trace_started", "trace_finished"),
             *("trace_stored", "trace_given", "trace_copied"),
         ),
         "engine.errors": ("BrokerError",),
-        "engine.message.assembly": ("finalize",),  # (root): what it says of itself is what its bytes will say
+        "engine.message.assembly": ("finalize",),
     }
 )
 
