@@ -83,7 +83,6 @@ class Body:
     kind: str
     routine: DeclaredRoutine | None = None
     yields: bool = False
-    is_main: bool = False
     statements: list[ast.stmt] = field(default_factory=list)
     prologue: dict[str, ast.expr] = field(default_factory=dict)
     slots: dict[Variable, str] = field(default_factory=dict)

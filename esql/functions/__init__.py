@@ -152,20 +152,6 @@ class Function:
             return None
         return sum(not parameter.keyword for parameter in self.parameters)
 
-    def call(self, *arguments: Value, **keywords: Value) -> Value:
-        """The result for arguments that may be NULL; the invocation, where it takes one, comes by its keyword."""
-        if self._null_among(arguments, keywords):
-            return None
-        return self.body(*arguments, **keywords)
-
-    def _null_among(self, arguments: tuple[Value, ...], keywords: dict[str, Value]) -> bool:
-        if self.strict:
-            return any(a is None for a in arguments) or any(k is None for k in keywords.values())
-        takes_null = {parameter.name for parameter in self.parameters if parameter.nullable}
-        if any(argument is None and not self.place(index).nullable for index, argument in enumerate(arguments)):
-            return True
-        return any(value is None and name not in takes_null for name, value in keywords.items())
-
 
 function_catalog: Final[Catalog[Function]] = Catalog("function", package="esql.functions")
 

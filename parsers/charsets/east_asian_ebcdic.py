@@ -34,11 +34,6 @@ class Characters:
     by_bytes: Mapping[bytes, str]
     by_text: Mapping[str, bytes]
     single: bool = True
-    double: bool = True
-
-    @property
-    def _shifts(self) -> bool:
-        return self.single and self.double
 
     def decode(self, data: Any, errors: str = "strict") -> tuple[str, int]:
         """The text of bytes, and how many bytes were read."""
@@ -50,7 +45,7 @@ class Characters:
         found: list[str] = []
         at = 0
         while at < len(data):
-            if self._shifts and data[at] == (_SHIFT_IN if wide else _SHIFT_OUT):
+            if self.single and data[at] == (_SHIFT_IN if wide else _SHIFT_OUT):
                 wide = not wide
                 at += 1
                 continue
@@ -79,7 +74,7 @@ class Characters:
                 instead, at = codecs.lookup_error(errors)(error)
                 made += self.encode(instead)[0] if isinstance(instead, str) else instead
                 continue
-            if self._shifts and (len(code) == 2) != wide:
+            if self.single and (len(code) == 2) != wide:
                 wide = not wide
                 made.append(_SHIFT_OUT if wide else _SHIFT_IN)
             made += code

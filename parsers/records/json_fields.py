@@ -26,7 +26,6 @@ from parsers.mrm.simple_values import Stored, unfit
 
 ZonedSign: TypeAlias = Literal["ascii", "ebcdic", "ebcdic-custom"]
 Trim: TypeAlias = Literal["right", "left", "both", "none"]
-FloatFormat: TypeAlias = Literal["ieee-big", "ieee-little", "hexadecimal"]
 
 ZONED_SIGNS: Final[tuple[str, ...]] = get_args(ZonedSign)
 TRIMS: Final[tuple[str, ...]] = get_args(Trim)
@@ -35,9 +34,7 @@ TURNED: Final[dict[Trim, Trim]] = {"right": "left", "left": "right", "both": "bo
 
 MAINFRAME: Final = 785
 WORKSTATION: Final = 530  # 546 would turn packed decimals around, which no compiler does
-_FLOATS: Final = 0x00000F00
 _DECIMALS: Final = 0x000000F0
-_FLOAT_FORMATS: Final[dict[int, FloatFormat]] = {0x100: "ieee-big", 0x200: "ieee-little", 0x300: "hexadecimal"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +67,6 @@ class Coding:
     def reversed_packed(self) -> bool:
         """Returns whether packed decimals have their bytes in reverse."""
         return self.encoding & _DECIMALS == 0x20
-
-    @property
-    def floats(self) -> FloatFormat:
-        """The form of floating-point numbers."""
-        return _FLOAT_FORMATS.get(self.encoding & _FLOATS, "ieee-big")
 
 
 def is_ebcdic(ccsid: int) -> bool:

@@ -25,7 +25,7 @@ from esql.values.errors import ValueFailure, wrong_types
 from esql.values.literal_contents import integer_or_decimal, read_contents, read_interval, read_number
 from esql.values.types import DECIMAL, Bit, Interval, Qualifier, qualifier, type_of
 from parsers.charsets import ccsid
-from tests.esql.oracle import NUMBERS, boolean, exact_integer, matches, operate, order
+from tests.esql.oracle import NUMBERS, boolean, exact_integer, matches, operate, order, result_of
 
 OPERATORS = {
     "=": lambda order: order == 0,
@@ -246,12 +246,11 @@ def called(name: str, arguments: list[syntax.Expression | None], scope: Scope, *
     values = [argument_value(found, place, argument, scope) for place, argument in enumerate(arguments)]
     if found.takes_invocation:
         keywords["here"] = scope.here
-    return found.call(*values, **keywords)
+    return result_of(found, *values, **keywords)
 
 
 def argument_value(found: Function, place: int, argument: syntax.Expression | None, scope: Scope) -> Any:
-    positional = [parameter for parameter in found.parameters if not parameter.keyword]
-    takes = positional[min(place, len(positional) - 1)].takes if positional else "value"
+    takes = found.place(place).takes if found.places else "value"
     if takes == "field":
         return element_of(argument, scope)
     if takes == "list":
@@ -281,7 +280,7 @@ def rounded(node: syntax.Round, scope: Scope) -> Any:
 
 
 def extract(node: syntax.Extract, scope: Scope) -> Any:
-    return function_catalog.find("EXTRACT").call(node.part, evaluate(node.source, scope))
+    return result_of(function_catalog.find("EXTRACT"), node.part, evaluate(node.source, scope))
 
 
 def as_bitstream(node: syntax.AsBitstream, scope: Scope) -> Any:

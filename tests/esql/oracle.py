@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from esql.cast import Target, cast
+from esql.functions import Function
 from esql.operators import datetimes
 from esql.runtime.invocation import Invocation
 from esql.values.errors import cast_failure, division_by_zero, overflow, wrong_types
@@ -148,3 +149,11 @@ def matches(text: str, pattern: str, escape: str) -> bool:
     if pattern[0] == "%":
         return any(matches(text[at:], pattern[1:], escape) for at in range(len(text) + 1))
     return bool(text) and pattern[0] in {"_", text[0]} and matches(text[1:], pattern[1:], escape)
+
+
+def result_of(found: Function, *arguments: Any, **keywords: Any) -> Any:
+    """The result of a function, which is NULL where an argument is, unless its parameter takes that."""
+    strict = {parameter.name for parameter in found.parameters if not parameter.nullable}
+    null = {found.place(index).name for index, value in enumerate(arguments) if value is None}
+    null |= {name for name, value in keywords.items() if value is None}
+    return None if strict & null else found.body(*arguments, **keywords)

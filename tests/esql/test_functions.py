@@ -138,19 +138,19 @@ def test_one_moment_for_one_invocation() -> None:
     readings = iter([datetime(2000, 1, 1, tzinfo=UTC), datetime(2000, 1, 2, tzinfo=UTC)])
     here = Invocation(lambda: next(readings), timedelta)
     now = function_catalog.find("CURRENT_TIMESTAMP")
-    assert now.call(here=here) == now.call(here=here) == datetime(2000, 1, 1)
+    assert now.body(here=here) == now.body(here=here) == datetime(2000, 1, 1)
 
 
 def test_random_sequences_belong_to_routines() -> None:
     """A seed starts the sequence of its routine, and of no other."""
     rand, here = function_catalog.find("RAND"), Invocation()
-    first = [rand.call(5, here=here, routine="a"), rand.call(here=here, routine="a")]
-    rand.call(6, here=here, routine="b")
-    assert first == [rand.call(5, here=here, routine="a"), rand.call(here=here, routine="a")]
+    first = [rand.body(5, here=here, routine="a"), rand.body(here=here, routine="a")]
+    rand.body(6, here=here, routine="b")
+    assert first == [rand.body(5, here=here, routine="a"), rand.body(here=here, routine="a")]
 
 
 def test_sleep_asks_the_invocation() -> None:
     """SLEEP waits by what the invocation gives it, in seconds."""
     waited: list[float] = []
-    function_catalog.find("SLEEP").call(1500, here=Invocation(doze=waited.append))
+    function_catalog.find("SLEEP").body(1500, here=Invocation(doze=waited.append))
     assert [1.5] == waited

@@ -110,7 +110,7 @@ def test_results_are_of_the_type_of_the_first_argument(name: str, number: Number
     for first in firsts:
         others = [1 if "FLOAT" in one.types or not one.types else first for one in found.places[1:] if one.required]
         here = {"here": Invocation()} if found.takes_invocation else {}
-        assert type(first) is type(found.call(first, *others, **here))
+        assert type(first) is type(found.body(first, *others, **here))
 
 
 @pytest.mark.parametrize(("kind", "name"), syntax.FORMS.items(), ids=lambda one: one if isinstance(one, str) else "")

@@ -118,8 +118,7 @@ def _record(
             item = replace(item, redefines=target)
     if entry.name:
         named[entry.name.upper()] = item
-    implied = entry.word.upper != entry.name.upper()
-    return Record(entry.name or "FILLER", item, renamings(item, renames, findings), implied and entry.level == 1)
+    return Record(entry.name or "FILLER", item, renamings(item, renames, findings))
 
 
 def _trees(entries: Iterable[Entry], findings: Findings) -> tuple[list[Node], dict[int, list[Entry]]]:

@@ -350,12 +350,11 @@ class DataItem:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record: a level 01 or 77, or what stands without one; `implied` says that the copybook does not name it."""
+    """A record: a level 01 or 77, or what stands without one."""
 
     name: str
     top: DataItem
     renamings: tuple[Renaming, ...] = ()
-    implied: bool = False
 
     @property
     def length(self) -> int:
