@@ -15,7 +15,7 @@ from esql.scope.types import can_assign
 from esql.values.types import SCALARS
 
 if TYPE_CHECKING:
-    from esql.scope import Place, Resolution
+    from esql.scope import Resolution
 
 
 _NAMES = ("NAMESPACE", "NAME")
@@ -27,7 +27,7 @@ def lifetimes(found: Resolution) -> Iterator[Finding]:
     for node, place in found.placed(syntax.Declare):
         if node.lifetime is None:
             continue
-        if not _is_outermost(node, place, outermost):
+        if not (place.is_outermost and (place.module is not None or id(node) in outermost)):
             text = f"{node.lifetime} is for declarations of a module or schema: move this one out of the routine"
             yield Finding(node, "flow", text, word=node.lifetime)
         elif node.type.name == "REFERENCE":
@@ -36,10 +36,6 @@ def lifetimes(found: Resolution) -> Iterator[Finding]:
         elif node.lifetime == "EXTERNAL" and node.type.name == "ROW":
             text = "a ROW cannot be EXTERNAL: a property of a flow is a single value"
             yield Finding(node, "type", text, word="EXTERNAL")
-
-
-def _is_outermost(node: syntax.Declare, place: Place, outermost: set[int]) -> bool:
-    return place.is_outermost and (place.module is not None or id(node) in outermost)
 
 
 def constants(found: Resolution) -> Iterator[Finding]:

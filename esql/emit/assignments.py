@@ -127,7 +127,9 @@ def _give_field(body: Body, target: syntax.Path, source: syntax.Node) -> None:
     if isinstance(source, syntax.Row):
         body.emit(do(call("set_field", ensured(body, target), code, nodes(body))))
         return
-    always = isinstance(source, syntax.Path) and not _found_may_miss(body, source)
+    always = False  # but a tree, a reference and a row always are there
+    if isinstance(source, syntax.Path) and not source.steps and source.index is None:
+        always = not root_of(body, source)[1]
     function = "set_field" if isinstance(source, syntax.Path) and _is_element(body, source) else "give"
     give_code(body, target, code, function=function, always=always)
 
@@ -154,11 +156,6 @@ def _give(body: Body, target: syntax.Path, value: ast.expr) -> ast.stmt:
         return set_attribute(ensured(body, target), "value", value)
     parent = ensured(body, target, target.steps[:-1])
     return do(call("give_child", parent, step_of(body, target.steps[-1]), value, nodes(body)))
-
-
-def _found_may_miss(body: Body, path: syntax.Path) -> bool:
-    """Returns whether a path may lead to nothing; a tree, a reference and a row are always there."""
-    return bool(path.steps) or path.index is not None or root_of(body, path)[1]
 
 
 def _is_element(body: Body, path: syntax.Path) -> bool:

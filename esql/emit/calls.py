@@ -271,10 +271,6 @@ def _clauses(body: Body, node: syntax.Throw | syntax.Log) -> list[ast.expr]:
     return [*made, group([body.expression(value).code for value in node.values or ()])]
 
 
-def _throw(body: Body, node: syntax.Throw) -> None:
-    body.emit(ast.Raise(method("here", "thrown", *_clauses(body, node))))
-
-
 def _log(body: Body, node: syntax.Log) -> None:
     flags = [constant(node.trace), constant(node.full), constant(node.exception)]
     body.emit(do(method("here", "log", *_clauses(body, node), *flags)))
@@ -322,7 +318,7 @@ STATEMENTS: Final[Statements] = MappingProxyType(
     {
         syntax.CallStatement: _call_statement,
         syntax.Return: _return,
-        syntax.Throw: _throw,
+        syntax.Throw: lambda body, node: body.emit(ast.Raise(method("here", "thrown", *_clauses(body, node)))),
         syntax.Log: _log,
         syntax.Propagate: _propagate,
         syntax.Eval: _eval,

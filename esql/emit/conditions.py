@@ -105,11 +105,6 @@ def _is(body: Body, node: syntax.Is) -> Value:
     return Value(call(function, value.code, constant(node.state)), BOOLEAN, nullable=False)
 
 
-def _is_condition(body: Body, node: syntax.Is) -> ast.expr | None:
-    """IS is always TRUE or FALSE."""
-    return _is(body, node).code
-
-
 def _between(body: Body, node: syntax.Between) -> Value:
     function = "between_symmetric" if node.symmetric else "between"
     values = [body.expression(part) for part in (node.operand, node.low, node.high)]
@@ -185,7 +180,12 @@ EXPRESSIONS: Final[Expressions] = MappingProxyType(
         syntax.Like: _like,
     }
 )
-CONDITIONS: Final[Conditions] = MappingProxyType({syntax.Comparison: _comparison_condition, syntax.Is: _is_condition})
+CONDITIONS: Final[Conditions] = MappingProxyType(
+    {
+        syntax.Comparison: _comparison_condition,
+        syntax.Is: lambda body, node: _is(body, node).code,  # always TRUE or FALSE
+    }
+)
 
 
 def _is_whole(body: Body, node: syntax.Comparison) -> bool:

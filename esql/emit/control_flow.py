@@ -31,10 +31,6 @@ _ITERATE: Final = 2
 _MOST_NESTED: Final = 50
 
 
-def _if(body: Body, node: syntax.If) -> None:
-    _branches(body, [(body.condition(branch.condition), branch) for branch in node.branches], node.otherwise)
-
-
 def _branches(
     body: Body,
     tests: Sequence[tuple[ast.expr, syntax.IfBranch | syntax.CaseStatementBranch]],
@@ -215,7 +211,8 @@ class _Scope:
         self.guards = list(body.guards)
         kinds = {handler.kind for handler in handlers}
         self.continues, self.exits = "CONTINUE" in kinds, "EXIT" in kinds
-        self.conditions = body.unit.constant(tuple(_condition(handler) for handler in handlers))
+        said = [[(one.kind, one.text or "", one.escape or "\\") for one in each.conditions] for each in handlers]
+        self.conditions = body.unit.constant(tuple(map(tuple, said)))
 
     def opening(self) -> list[ast.stmt]:
         return [assign(self.busy, constant(False)), assign(self.before, attribute("here", "sql"))]
@@ -258,10 +255,6 @@ class _Scope:
         return [*start, ast.Try(inside or [ast.Pass()], [], [], [*end])]
 
 
-def _condition(handler: syntax.DeclareHandler) -> tuple[tuple[str, str, str], ...]:
-    return tuple((one.kind, one.text or "", one.escape or "\\") for one in handler.conditions)
-
-
 def _resignal(body: Body, node: syntax.Resignal) -> None:
     """RESIGNAL: the error that a handler was called for goes on."""
     if not body.handled:
@@ -276,7 +269,9 @@ def _misplaced(_: Body, node: syntax.DeclareHandler) -> None:
 
 STATEMENTS: Final[Statements] = MappingProxyType(
     {
-        syntax.If: _if,
+        syntax.If: lambda body, node: _branches(
+            body, [(body.condition(branch.condition), branch) for branch in node.branches], node.otherwise
+        ),
         syntax.CaseStatement: _case,
         syntax.While: _while,
         syntax.Loop: lambda body, node: _loop(

@@ -144,10 +144,6 @@ def _is_one(count: ast.expr) -> ast.expr:
     return ast.Compare(count, [ast.Eq()], [constant(1)])
 
 
-def _the(body: Body, node: syntax.Call) -> Value:
-    return Value(call("value_of", the_item(body, node)))
-
-
 def the_item(body: Body, node: syntax.Call) -> ast.expr:
     """The first item of a list: a field, a row, a scalar or None."""
     argument = node.arguments[0]
@@ -181,7 +177,7 @@ _SPECIAL: Final[Mapping[str, Callable[[Body, syntax.Call], Value]]] = MappingPro
         "CARDINALITY": _counting("count", lambda made: made, 0, "len"),  # type: ignore[dict-item]
         "EXISTS": _counting("child", is_some, None, "bool"),  # type: ignore[dict-item]
         "SINGULAR": _counting("count", _is_one, 0, "len"),  # type: ignore[dict-item]
-        "THE": _the,
+        "THE": lambda body, node: Value(call("value_of", the_item(body, node))),
         "EVAL": _eval,
     }
 )

@@ -266,11 +266,6 @@ def _wanted(inner: Terms, node: syntax.Select) -> Term:
     raise ImpossibleError(node)
 
 
-def _selected(terms: Terms, node: syntax.Select) -> Term:
-    """A SELECT where one value is wanted."""
-    return _query(terms, "THE", node)
-
-
 def _substring(terms: Terms, node: syntax.Substring) -> Term:
     if node.preposition != "FROM":
         raise ImpossibleError(node)
@@ -335,7 +330,7 @@ _TERMS: Final[Mapping[type, Callable[[Terms, Any], Term]]] = MappingProxyType(
         syntax.In: _in,
         syntax.Like: _computed("LIKE", "operand", "pattern", "escape"),
         syntax.Call: _call,
-        syntax.Select: _selected,
+        syntax.Select: lambda terms, node: _query(terms, "THE", node),  # where one value is wanted
         syntax.Substring: _substring,
         syntax.Overlay: _changing(_computed("OVERLAY", "source", "replacement", "start", "length")),
         syntax.Case: _changing(_case),

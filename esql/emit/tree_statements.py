@@ -135,10 +135,6 @@ def _move(body: Body, variable: Variable, target: ast.expr) -> None:
     )
 
 
-def _move_to(body: Body, node: syntax.MoveTo) -> None:
-    _move(body, _reference(body, node.reference), found(body, node.target)[0])
-
-
 def _move_by(body: Body, node: syntax.MoveBy) -> None:
     variable = _reference(body, node.reference)
     is_any = not (node.identity or node.name or node.namespace or node.type)
@@ -185,23 +181,23 @@ def _delete(body: Body, node: syntax.DeleteField) -> None:
         body.emit(do(call("delete_from", code, constant(node.placement))))
 
 
-def _detach(body: Body, node: syntax.Detach) -> None:
-    body.emit(do(call("detach", call("existing", found(body, node.source)[0], constant(node.source.root)))))
+def _existing(body: Body, path: syntax.Path) -> ast.expr:
+    return call("existing", found(body, path)[0], constant(path.root))
 
 
 def _attach(body: Body, node: syntax.Attach) -> None:
-    source = call("existing", found(body, node.source)[0], constant(node.source.root))
+    source = _existing(body, node.source)
     body.emit(do(call("attach", source, ensured(body, node.target), constant(node.placement))))
 
 
 STATEMENTS: Final[Statements] = MappingProxyType(
     {
         syntax.CreateField: _create,
-        syntax.MoveTo: _move_to,
+        syntax.MoveTo: lambda body, node: _move(body, _reference(body, node.reference), found(body, node.target)[0]),
         syntax.MoveBy: _move_by,
         syntax.MoveRepeat: _move_repeat,
         syntax.DeleteField: _delete,
-        syntax.Detach: _detach,
+        syntax.Detach: lambda body, node: body.emit(do(call("detach", _existing(body, node.source)))),
         syntax.Attach: _attach,
     }
 )

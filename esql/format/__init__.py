@@ -266,7 +266,7 @@ def _call(node: syntax.CallStatement) -> str:
 
 
 def _create_field(node: syntax.CreateField) -> str:
-    placement = "FIELD" if node.placement is None else f"{node.placement} OF"
+    placement, parse = "FIELD" if node.placement is None else f"{node.placement} OF", node.parse
     parts = [
         f"CREATE {placement} {path(node.target)}",
         _correlation(node.alias),
@@ -278,13 +278,9 @@ def _create_field(node: syntax.CreateField) -> str:
         "" if node.identity is None else f" IDENTITY {relative_path(node.identity)}",
         clause("VALUE", node.value),
         _optional_path(" FROM", node.source),
-        "" if node.parse is None else _parse(node.parse),
+        "" if parse is None else f" PARSE({assigned(parse.bits)}{bitstream_clauses(parse.clauses)})",
     ]
     return "".join(parts)
-
-
-def _parse(node: syntax.Parse) -> str:
-    return f" PARSE({assigned(node.bits)}{bitstream_clauses(node.clauses)})"
 
 
 def _declare(node: syntax.Declare) -> str:

@@ -168,10 +168,6 @@ def _open_case(place: _Place) -> str | None:
     return None
 
 
-def _expression(place: _Place) -> str | None:
-    return f"expected an expression{place.found}" if place.wanted >= _EXPRESSION_STARTS else None
-
-
 def _reserved(place: _Place) -> str | None:
     if place.token.type in _RESERVED_TYPES and (place.wanted >= _NAME_STARTS or not place.wanted):
         word = place.token.text
@@ -205,25 +201,14 @@ def _right_after(place: _Place) -> str | None:
     return None if names is None or place.wanted else f"expected {one_of(list(names))}{place.found}"
 
 
-def _name_wanted(place: _Place) -> str | None:
-    return f"expected a name{place.found}" if place.wanted >= _NAME_STARTS else None
-
-
 def _few(place: _Place) -> str | None:
     names = _names(place.wanted)
     return f"expected {one_of(names)}{place.found}" if 0 < len(names) <= _FEW else None
 
 
-def _end_wanted(place: _Place) -> str | None:
-    return f"expected ';'{place.found}" if Rules.SEMICOLON in place.wanted else None
-
-
 def _anything(place: _Place) -> str | None:
-    return f"{shown(place.token)} does not belong here{place.found.rsplit(', found', 1)[0]}{_suggestion(place)}"
-
-
-def _suggestion(place: _Place) -> str:
-    return "; did" + place.found.rsplit("; did", 1)[1] if "; did" in place.found else ""
+    suggestion = "; did" + place.found.rsplit("; did", 1)[1] if "; did" in place.found else ""
+    return f"{shown(place.token)} does not belong here{place.found.rsplit(', found', 1)[0]}{suggestion}"
 
 
 # the first that has something to say, says it
@@ -231,15 +216,15 @@ _ATTEMPTS: tuple[Callable[[_Place], str | None], ...] = (
     _operator,
     _unconditional,
     _open_case,
-    _expression,
+    lambda place: f"expected an expression{place.found}" if place.wanted >= _EXPRESSION_STARTS else None,
     _reserved,
     _type,
     _length,
     _hyphen,
     _right_after,
-    _name_wanted,
+    lambda place: f"expected a name{place.found}" if place.wanted >= _NAME_STARTS else None,
     _few,
-    _end_wanted,
+    lambda place: f"expected ';'{place.found}" if Rules.SEMICOLON in place.wanted else None,
     _anything,
 )
 

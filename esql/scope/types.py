@@ -142,10 +142,6 @@ def _case(node: syntax.Case, types: Types, references: References) -> str:
     return common([types.get(id(result), UNKNOWN) for result in results])
 
 
-def _cast(node: syntax.Cast, types: Types, references: References) -> str:
-    return node.type.name if node.type.name not in ("REFERENCE", "NAMESPACE", "NAME") else UNKNOWN
-
-
 def _form(node: Any, types: Types, references: References) -> str:
     known = function_catalog.find(syntax.FORMS[type(node)])
     return _of_function(known, getattr(node, known.places[0].name), types)
@@ -193,7 +189,9 @@ _RULES: dict[type, Rule] = {
     syntax.Unary: _unary,
     syntax.Operation: _operation,
     syntax.Case: _case,
-    syntax.Cast: _cast,
+    syntax.Cast: lambda node, types, references: (
+        node.type.name if node.type.name not in ("REFERENCE", "NAMESPACE", "NAME") else UNKNOWN
+    ),
     **dict.fromkeys(syntax.FORMS, _form),
     syntax.Extract: lambda node, types, references: _EXTRACTED.get(node.part, "INTEGER"),
     syntax.Select: _select,
