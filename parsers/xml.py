@@ -57,10 +57,14 @@ def read_markup(portion: Portion, flavour: Flavour) -> tuple[Source, Handle]:
 
 
 class Markup(Parser):
-    """A parser of one flavour."""
+    """A parser of one flavour; its types are those of the generic domains, where it has none of its own."""
 
     __slots__ = ()
     may_be_empty = False
+    type_names = element_types.GENERIC_NAMES
+    constants = element_types.GENERIC_CONSTANTS
+    valued_type = element_types.ELEMENT
+    beside = element_types.GENERIC_BESIDE
     flavour: Flavour
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:
@@ -99,10 +103,6 @@ class Xml(Markup):
 
     __slots__ = ()
     name = "XML"
-    type_names = element_types.GENERIC_NAMES
-    constants = element_types.GENERIC_CONSTANTS
-    valued_type = element_types.ELEMENT
-    beside = element_types.GENERIC_BESIDE
     flavour = element_types.XML
 
 
@@ -112,10 +112,6 @@ class Xmlns(Markup):
 
     __slots__ = ()
     name = "XMLNS"
-    type_names = element_types.GENERIC_NAMES
-    constants = element_types.GENERIC_CONSTANTS
-    valued_type = element_types.ELEMENT
-    beside = element_types.GENERIC_BESIDE
     flavour = element_types.XMLNS
 
 

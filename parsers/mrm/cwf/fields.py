@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Any, Final
@@ -38,10 +38,10 @@ _LONGEST_NUMBER: Final = 1000
 
 def stored(kept: Kept) -> Stored:
     """Returns how a field is kept; a model that asks for what cannot be is refused."""
-    made = _MAKERS.get(kept.physical_type)
+    made = MAKERS.get(kept.physical_type)
     if made is None:
         raise kept.refused(f"there is no physical type {kept.physical_type}")
-    found: Stored = made(kept)
+    found = made(kept)
     if kept.type.family in _NUMERIC:
         if found.size > _LONGEST_NUMBER:
             raise kept.refused(f"a number has at most {_LONGEST_NUMBER:,} bytes")
@@ -381,7 +381,7 @@ def null_terminated(kept: Kept) -> Stored:
     return Stored(0, lambda data, at, end: text.decode(data, at, end - width), encode, measure)
 
 
-_MAKERS: Final = {
+MAKERS: Final[Mapping[str, Callable[[Kept], Stored]]] = {
     "fixedLengthString": string,
     "lengthEncodedString1": length_encoded(1),
     "lengthEncodedString2": length_encoded(2),

@@ -8,16 +8,20 @@ from typing import Any, Final, Literal
 
 from engine.errors import ConfigurationException
 from parsers.charsets import ccsid as characters
-from parsers.mrm import dates, numbers
+from parsers.mrm.cwf.fields import MAKERS
+from parsers.mrm.cwf.properties import CwfField, CwfFormat, Form, Kept
 from parsers.mrm.dates import Moments
 from parsers.mrm.model import WIDTHS, Field, SimpleType
 from parsers.mrm.simple_values import Stored, as_text, garbled, integer_of, number_of, unfit
 from parsers.mrm.tds.properties import TdsField
 from parsers.mrm.tds.scanning import Coding
 
-_DECIMALS, _PACKED_REVERSED = 0xF0, 0x20
-_FLOATS, _IEEE_REVERSED, _S390 = 0xF00, 0x200, 0x300
-_FAMILIES: Final = frozenset({"integer", "decimal", "float"})
+_NUMBERS: Final = frozenset({"integer", "decimal", "float"})
+_FAMILIES: Final = {
+    **dict.fromkeys(("integer", "externalDecimal", "float"), _NUMBERS),
+    "packedDecimal": _NUMBERS | {"dateTime"},
+    **dict.fromkeys(("timeSeconds", "timeMilliseconds"), frozenset({"dateTime"})),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,68 +48,29 @@ class InBytes:
         """The field's name."""
         return self.declared.name
 
-    @property
-    def length(self) -> int:
-        """Its length, which must be said of it; 0 where another field says it."""
-        if not self.said.length and not self.said.length_reference:
-            raise self.refused("needs a length")
-        return 0 if self.said.length_reference else self.said.length
-
-    @property
-    def shape(self) -> numbers.Shape:
-        """Returns what it is apart from its bytes, if it is a number."""
-        family = self.type.family
-        if family not in _FAMILIES:
-            raise self.refused(f"cannot keep a {self.type.kind}")
-        signed = self.said.signed and WIDTHS.get(self.type.kind, (4, True))[1]
-        return numbers.Shape(self.name, family, self.said.virtual_decimal_point, signed)  # type: ignore[arg-type]  # one of them
-
-    @property
-    def moments(self) -> Moments:
-        """Returns how it is written, if it is a date or a time."""
-        if self.type.family != "dateTime":
-            raise self.refused(f"cannot keep a {self.type.kind}")
-        return Moments(self.name, self.type.kind, self.pattern, self.century)
-
     def refused(self, why: str) -> ConfigurationException:
         """A model that cannot be."""
         return ConfigurationException(f"{self.name}: {self.said.physical_type} {why}")
 
 
-def _integer(kept: InBytes, coding: Coding) -> Stored:
-    size = kept.said.length or WIDTHS.get(kept.type.kind, (4, True))[0]
-    return numbers.binary(size, kept.shape, little_endian=characters.is_little_endian(coding.encoding))
-
-
-def _packed(kept: InBytes, coding: Coding) -> Stored:
-    if kept.type.family == "dateTime":
-        return dates.packed_moments(kept.length, kept.moments)
-    return numbers.packed(kept.length, kept.shape, reverse=coding.encoding & _DECIMALS == _PACKED_REVERSED)
-
-
-def _external(kept: InBytes, coding: Coding) -> Stored:
-    if not characters.is_single_byte(coding.ccsid):
+def _as_in_records(kept: InBytes, coding: Coding) -> Stored:
+    """A number or a moment, which is kept as in a record of that encoding and CCSID."""
+    said, kind, physical_type = kept.said, kept.type.kind, kept.said.physical_type
+    if kept.type.family not in _FAMILIES[physical_type]:
+        raise kept.refused(f"cannot keep a {kind}")
+    if physical_type == "externalDecimal" and not characters.is_single_byte(coding.ccsid):
         raise kept.refused("takes characters of one byte")
-    is_ebcdic = characters.encode("0", coding.ccsid) == b"\xf0"
-    return numbers.zoned(kept.length, kept.shape, "ebcdic" if is_ebcdic else "ascii", kept.said.sign_orientation)
-
-
-def _float(kept: InBytes, coding: Coding) -> Stored:
-    size, kind = kept.said.length or (4 if kept.type.kind == "float" else 8), coding.encoding & _FLOATS
-    if size not in {4, 8}:
-        raise kept.refused(f"has 4 or 8 bytes, not {size}")
-    if kind == _S390:
-        return numbers.hexadecimal(size, kept.shape)
-    little = kind == _IEEE_REVERSED if kind else characters.is_little_endian(coding.encoding)
-    return numbers.ieee(size, kept.shape, little_endian=little)
-
-
-def _epoch(size: int, per_second: int) -> Callable[[InBytes, Coding], Stored]:
-    def make(kept: InBytes, coding: Coding) -> Stored:
-        order: Literal["little", "big"] = "little" if characters.is_little_endian(coding.encoding) else "big"
-        return dates.epoch_moments(size, kept.moments, per_second=per_second, order=order)
-
-    return make
+    cwf = CwfField(
+        physical_type,  # type: ignore[arg-type]  # a text is kept otherwise
+        length=0 if physical_type.startswith("time") else said.length,
+        length_reference=said.length_reference,
+        signed=said.signed and WIDTHS.get(kind, (4, True))[1],
+        sign_orientation=said.sign_orientation,
+        virtual_decimal_point=said.virtual_decimal_point,
+        date_time_format=kept.pattern,
+    )
+    settings, form = CwfFormat(century_window=kept.century), Form(coding.encoding, coding.ccsid)
+    return MAKERS[physical_type](Kept(kept.name, kept.declared, cwf, settings, form))
 
 
 def _length_encoded(prefix: int) -> Callable[[InBytes, Coding], Stored]:
@@ -157,7 +122,7 @@ def _meant(kept: InBytes, text: str) -> Any:
     """The value that a text in the model means."""
     family = kept.type.family
     if family == "dateTime":
-        return kept.moments.read(text)
+        return Moments(kept.name, kept.type.kind, kept.pattern, kept.century).read(text)
     read: dict[str, Callable[[str], Any]] = {"integer": integer_of, "decimal": number_of, "float": float}
     return read.get(family, str)(text)
 
@@ -185,12 +150,7 @@ def _nullable(kept: InBytes, made: Stored, coding: Coding) -> Stored:
 
 
 _MAKERS: Final[Mapping[str, Callable[[InBytes, Coding], Stored]]] = {
-    "integer": _integer,
-    "packedDecimal": _packed,
-    "externalDecimal": _external,
-    "float": _float,
-    "timeSeconds": _epoch(4, 1),
-    "timeMilliseconds": _epoch(8, 1000),
+    **dict.fromkeys(_FAMILIES, _as_in_records),
     "lengthEncodedString1": _length_encoded(1),
     "lengthEncodedString2": _length_encoded(2),
     "nullTerminatedString": _null_terminated,
