@@ -12,20 +12,17 @@ from typing import TYPE_CHECKING, Any
 from esql import syntax
 from esql.format.expressions import (
     assigned,
-    bitstream_clauses,
-    clause,
     data_type,
     declared_name,
     dotted_name,
     each,
     expression,
     field_name,
-    label_name,
     parameter_name,
     passthru_in_parentheses,
     path,
     quoted_name,
-    relative_path,
+    template,
     to_database,
 )
 from esql.format.lines import Line, closing, joined, opening
@@ -78,9 +75,6 @@ def _prologue(node: syntax.Prologue, end: str) -> Iterator[Line]:
         yield Line(0, f"PATH {', '.join(map(dotted_name, node.path))};", node.position)
 
 
-_INTERVAL = syntax.DataType("INTERVAL")
-
-
 def statements(nodes: tuple[syntax.Statement, ...], indent: int) -> Iterator[Line]:
     """Write a list of statements."""
     for node in nodes:
@@ -96,43 +90,24 @@ def statement(node: syntax.Statement, indent: int) -> Iterator[Line]:
     yield Line(indent, _SIMPLE[type(node)](node) + ";", node.position)
 
 
-# Parts
-
-
-def _optional_path(word: str, node: syntax.Path | None) -> str:
-    return "" if node is None else f"{word} {path(node)}"
-
-
-def _correlation(name: str | None) -> str:
-    return "" if name is None else f" AS {declared_name(name)}"
-
-
-def _label(name: str | None) -> str:
-    return "" if name is None else f"{label_name(name)}: "
-
-
-def _ending(word: str, name: str | None) -> str:
-    return f"END{word};" if name is None else f"END{word} {label_name(name)};"
-
-
-def _namespace(node: syntax.Expression | syntax.AnyName | None) -> str:
-    return " NAMESPACE *" if isinstance(node, syntax.AnyName) else clause("NAMESPACE", node)
-
-
-def _message(node: syntax.Log | syntax.Throw) -> str:
-    values = "" if node.values is None else f" VALUES({each(node.values)})"
-    texts = (clause(word.upper(), getattr(node, word)) for word in ("severity", "catalog", "message"))
-    return "".join(texts) + values
-
-
 # Blocks
+
+
+def _block(head: str, last: str, end: str) -> Callable[[Any, int], Iterator[Line]]:
+    """Returns what writes blocks with a body: their first line, which ends with a field or is short, and their last."""
+    first_line, last_line = template(head), template(end)
+
+    def lines(node: Any, indent: int) -> Iterator[Line]:
+        yield opening(indent, first_line(node), node, getattr(node, last, None))
+        yield from statements(node.body, indent + 1)
+        yield closing(indent, last_line(node), node)
+
+    return lines
 
 
 def _compound(node: syntax.Compound, indent: int) -> Iterator[Line]:
     atomic = {None: "", True: " ATOMIC", False: " NOT ATOMIC"}[node.atomic]
-    yield opening(indent, f"{_label(node.label)}BEGIN{atomic}", node)
-    yield from statements(node.body, indent + 1)
-    yield closing(indent, _ending("", node.label), node)
+    yield from _block(f"{{label!l:…: }}BEGIN{atomic}", "", "END{label!l: };")(node, indent)
 
 
 def _case(node: syntax.CaseStatement, indent: int) -> Iterator[Line]:
@@ -159,32 +134,6 @@ def _otherwise(node: syntax.If | syntax.CaseStatement, indent: int) -> Iterator[
     if node.otherwise is not None:
         yield Line(indent, "ELSE", node.else_position)
         yield from statements(node.otherwise, indent + 1)
-
-
-def _for(node: syntax.For, indent: int) -> Iterator[Line]:
-    text = f"{_label(node.label)}FOR {declared_name(node.correlation)} AS {assigned(node.source)} DO"
-    yield opening(indent, text, node, node.source)
-    yield from statements(node.body, indent + 1)
-    yield closing(indent, _ending(" FOR", node.label), node)
-
-
-def _loop(node: syntax.Loop, indent: int) -> Iterator[Line]:
-    yield opening(indent, f"{_label(node.label)}LOOP", node)
-    yield from statements(node.body, indent + 1)
-    yield closing(indent, _ending(" LOOP", node.label), node)
-
-
-def _repeat(node: syntax.Repeat, indent: int) -> Iterator[Line]:
-    yield opening(indent, f"{_label(node.label)}REPEAT", node)
-    yield from statements(node.body, indent + 1)
-    until = f"UNTIL {assigned(node.condition)} {_ending(' REPEAT', node.label)}"
-    yield closing(indent, until, node)
-
-
-def _while(node: syntax.While, indent: int) -> Iterator[Line]:
-    yield opening(indent, f"{_label(node.label)}WHILE {assigned(node.condition)} DO", node, node.condition)
-    yield from statements(node.body, indent + 1)
-    yield closing(indent, _ending(" WHILE", node.label), node)
 
 
 def _handler(node: syntax.DeclareHandler, indent: int) -> Iterator[Line]:
@@ -245,10 +194,10 @@ _BLOCKS: dict[type, Callable[[Any, int], Iterator[Line]]] = {
     syntax.Compound: _compound,
     syntax.CaseStatement: _case,
     syntax.If: _if,
-    syntax.For: _for,
-    syntax.Loop: _loop,
-    syntax.Repeat: _repeat,
-    syntax.While: _while,
+    syntax.For: _block("{label!l:…: }FOR {correlation!d} AS {source} DO", "source", "END FOR{label!l: };"),
+    syntax.Loop: _block("{label!l:…: }LOOP", "", "END LOOP{label!l: };"),
+    syntax.Repeat: _block("{label!l:…: }REPEAT", "", "UNTIL {condition} END REPEAT{label!l: };"),
+    syntax.While: _block("{label!l:…: }WHILE {condition} DO", "condition", "END WHILE{label!l: };"),
     syntax.DeclareHandler: _handler,
     syntax.Routine: _routine,
     syntax.Module: _module,
@@ -257,30 +206,43 @@ _BLOCKS: dict[type, Callable[[Any, int], Iterator[Line]]] = {
 
 # One line each
 
+_MESSAGE = "{severity: SEVERITY }{catalog: CATALOG }{message: MESSAGE }{values: VALUES(…)}"
+_TEMPLATES: dict[type, str] = {
+    syntax.Attach: "ATTACH {source} TO {target} AS {placement}",
+    syntax.CallStatement: "CALL {name!d}({arguments}){database: IN }{schema: EXTERNAL SCHEMA }{target: INTO }",
+    syntax.Commit: "COMMIT{database: }",
+    syntax.DeleteFrom: "DELETE FROM {table}{correlation!d: AS }{condition: WHERE }",
+    syntax.Detach: "DETACH {source}",
+    syntax.Empty: "",
+    syntax.Eval: "EVAL({text})",
+    syntax.Iterate: "ITERATE {label!l}",
+    syntax.Leave: "LEAVE {label!l}",
+    syntax.MoveTo: "MOVE {reference} TO {target}",
+    syntax.MoveBy: (
+        "MOVE {reference} {direction}{type: TYPE }{namespace: NAMESPACE }{name: NAME }{identity: IDENTITY }"
+    ),
+    syntax.MoveRepeat: "MOVE {reference} {direction} REPEAT{same_type: TYPE}{same_name: NAME}",
+    syntax.Propagate: (
+        "PROPAGATE{terminal: TO TERMINAL }{label: TO LABEL }"
+        "{environment: ENVIRONMENT }{message: MESSAGE }{exception: EXCEPTION }{finalize: FINALIZE }{delete: DELETE }"
+    ),
+    syntax.Resignal: "RESIGNAL",
+    syntax.Return: "RETURN{result: }",
+    syntax.Rollback: "ROLLBACK{database: }",
+    syntax.SetStatement: "SET {target}{attribute: } = {source}",
+    syntax.Throw: f"THROW USER EXCEPTION{_MESSAGE}",
+    syntax.Update: "UPDATE {table}{correlation!d: AS } SET {changes}{condition: WHERE }",
+}
+_INTERVAL = syntax.DataType("INTERVAL")
+_LOG = template(f"{{full: FULL}}{{exception: EXCEPTION}}{_MESSAGE}")
+_CREATED = template(
+    "{target}{alias!d: AS }{domain: DOMAIN }{repeat: REPEAT}{type: TYPE }{namespace: NAMESPACE }{name: NAME }"
+    "{identity: IDENTITY }{value: VALUE }{source: FROM }{parse: }"
+)
 
-def _call(node: syntax.CallStatement) -> str:
-    database = _optional_path(" IN", node.database)
-    schema = clause("EXTERNAL SCHEMA", node.schema)
-    target = _optional_path(" INTO", node.target)
-    return f"CALL {dotted_name(node.name)}({each(node.arguments)}){database}{schema}{target}"
 
-
-def _create_field(node: syntax.CreateField) -> str:
-    placement, parse = "FIELD" if node.placement is None else f"{node.placement} OF", node.parse
-    parts = [
-        f"CREATE {placement} {path(node.target)}",
-        _correlation(node.alias),
-        clause("DOMAIN", node.domain),
-        " REPEAT" if node.repeat else "",
-        clause("TYPE", node.type),
-        _namespace(node.namespace),
-        clause("NAME", node.name),
-        "" if node.identity is None else f" IDENTITY {relative_path(node.identity)}",
-        clause("VALUE", node.value),
-        _optional_path(" FROM", node.source),
-        "" if parse is None else f" PARSE({assigned(parse.bits)}{bitstream_clauses(parse.clauses)})",
-    ]
-    return "".join(parts)
+def _placed(node: syntax.CreateField | syntax.DeleteField) -> str:
+    return "FIELD" if node.placement is None else f"{node.placement} OF"
 
 
 def _declare(node: syntax.Declare) -> str:
@@ -295,31 +257,9 @@ def _declare(node: syntax.Declare) -> str:
     return f"DECLARE {listed}{lifetime}{constant} {kind}{initial and ' '}{initial}"
 
 
-def _delete_from(node: syntax.DeleteFrom) -> str:
-    correlation = _correlation(node.correlation)
-    return f"DELETE FROM {path(node.table)}{correlation}{clause('WHERE', node.condition)}"  # noqa: S608 - text to read, not to run
-
-
 def _insert(node: syntax.Insert) -> str:
     columns = f" ({', '.join(map(field_name, node.columns))})" if node.columns else ""
     return f"INSERT INTO {path(node.table)}{columns} VALUES ({each(node.values)})"  # noqa: S608 - text to read, not to run
-
-
-def _log(node: syntax.Log) -> str:
-    kind = "USER TRACE" if node.trace else "EVENT"
-    flags = (" FULL" if node.full else "") + (" EXCEPTION" if node.exception else "")
-    return f"LOG {kind}{flags}{_message(node)}"
-
-
-def _move_by(node: syntax.MoveBy) -> str:
-    identity = "" if node.identity is None else f" IDENTITY {relative_path(node.identity)}"
-    clauses = clause("TYPE", node.type) + _namespace(node.namespace) + clause("NAME", node.name) + identity
-    return f"MOVE {path(node.reference)} {node.direction}{clauses}"
-
-
-def _move_repeat(node: syntax.MoveRepeat) -> str:
-    same = (" TYPE" if node.same_type else "") + (" NAME" if node.same_name else "")
-    return f"MOVE {path(node.reference)} {node.direction} REPEAT{same}"
 
 
 def _passthru(node: syntax.Passthru) -> str:
@@ -328,51 +268,12 @@ def _passthru(node: syntax.Passthru) -> str:
     return f"PASSTHRU {assigned(node.sql)}{to_database(node.database, node.values)}"
 
 
-def _propagate(node: syntax.Propagate) -> str:
-    finalize = "" if node.finalize is None else f" FINALIZE {node.finalize}"
-    delete = "" if node.delete is None else f" DELETE {node.delete}"
-    target = clause("TO TERMINAL", node.terminal) + clause("TO LABEL", node.label)
-    trees = (clause(word.upper(), getattr(node, word)) for word in ("environment", "message", "exception"))
-    return f"PROPAGATE{target}{''.join(trees)}{finalize}{delete}"
-
-
-def _set(node: syntax.SetStatement) -> str:
-    attribute = "" if node.attribute is None else f" {node.attribute}"
-    return f"SET {path(node.target)}{attribute} = {assigned(node.source)}"
-
-
-def _update(node: syntax.Update) -> str:
-    changes = ", ".join(f"{path(change.column)} = {assigned(change.source)}" for change in node.changes)
-    table = path(node.table) + _correlation(node.correlation)
-    return f"UPDATE {table} SET {changes}{clause('WHERE', node.condition)}"  # noqa: S608 - text to read, not to run
-
-
 _SIMPLE: dict[type, Callable[[Any], str]] = {
-    syntax.Empty: lambda _: "",
-    syntax.Attach: lambda node: f"ATTACH {path(node.source)} TO {path(node.target)} AS {node.placement}",
-    syntax.CallStatement: _call,
-    syntax.Commit: lambda node: "COMMIT" + _optional_path("", node.database),
-    syntax.Rollback: lambda node: "ROLLBACK" + _optional_path("", node.database),
-    syntax.CreateField: _create_field,
+    syntax.CreateField: lambda node: f"CREATE {_placed(node)} {_CREATED(node)}",
     syntax.Declare: _declare,
-    syntax.DeleteField: lambda node: (
-        f"DELETE {'FIELD' if node.placement is None else f'{node.placement} OF'} {path(node.target)}"
-    ),
-    syntax.DeleteFrom: _delete_from,
-    syntax.Detach: lambda node: f"DETACH {path(node.source)}",
-    syntax.Eval: lambda node: f"EVAL({assigned(node.text)})",
+    syntax.DeleteField: lambda node: f"DELETE {_placed(node)} {path(node.target)}",
     syntax.Insert: _insert,
-    syntax.Iterate: lambda node: f"ITERATE {label_name(node.label)}",
-    syntax.Leave: lambda node: f"LEAVE {label_name(node.label)}",
-    syntax.Log: _log,
-    syntax.Throw: lambda node: f"THROW USER EXCEPTION{_message(node)}",
-    syntax.MoveTo: lambda node: f"MOVE {path(node.reference)} TO {path(node.target)}",
-    syntax.MoveBy: _move_by,
-    syntax.MoveRepeat: _move_repeat,
+    syntax.Log: lambda node: f"LOG {'USER TRACE' if node.trace else 'EVENT'}{_LOG(node)}",
     syntax.Passthru: _passthru,
-    syntax.Propagate: _propagate,
-    syntax.Resignal: lambda _: "RESIGNAL",
-    syntax.Return: lambda node: "RETURN" + clause("", node.result).replace("  ", " ", 1),
-    syntax.SetStatement: _set,
-    syntax.Update: _update,
+    **{kind: template(text) for kind, text in _TEMPLATES.items()},
 }

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from string import Formatter
+from typing import Any
 
 from esql import syntax
 from esql.names.predefined import FORMS, LITERALS, OPERATORS, RESERVED, STATEMENTS
 from esql.values.literals import quoted
 from esql.values.types import FIELDS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 # How tight each kind of expression binds; an operand that binds looser than its place wants stands in parentheses.
 _LOOSEST = 0
 _LEVELS = {"OR": 1, "AND": 2, "+": 9, "-": 9, "||": 10, "*": 11, "/": 11}
 _NOT, _COMPARISON, _LIKE, _IN, _BETWEEN, _IS, _VALUE, _UNARY, _TIGHTEST = 3, 4, 5, 6, 7, 8, 9, 12, 13
-_CLAUSES = ("options", "encoding", "ccsid", "set", "type", "format")
 
 
 def expression(node: syntax.Expression, tightness: int = _LOOSEST) -> str:
@@ -31,11 +29,11 @@ def value(node: syntax.Expression) -> str:
     return expression(node, _VALUE)
 
 
-def each(nodes: Sequence[syntax.Expression]) -> str:
-    """Write a list of expressions; SELECT stands in parentheses, for its own lists have commas."""
-    if len(nodes) == 1:
-        return expression(nodes[0])
-    return ", ".join(assigned(node) for node in nodes)
+def each(nodes: Sequence[syntax.Node]) -> str:
+    """Write a list; SELECT stands in parentheses, for its own lists have commas."""
+    if len(nodes) == 1 and type(nodes[0]) in _WRITERS:
+        return expression(nodes[0])  # type: ignore[arg-type]  # what has a writer is one
+    return ", ".join(map(written, nodes))
 
 
 def assigned(node: syntax.Expression) -> str:
@@ -43,9 +41,14 @@ def assigned(node: syntax.Expression) -> str:
     return expression(node, _LOOSEST + 1)
 
 
-def clause(word: str, node: syntax.Expression | None) -> str:
-    """Write a word and the expression behind it, nothing where there is none."""
-    return "" if node is None else f" {word} {assigned(node)}"
+def written(given: Any) -> str:
+    """Write what a field of a node has: a word, a list, an expression, or a part of such."""
+    if isinstance(given, str):
+        return given
+    if isinstance(given, tuple):
+        return each(given)
+    part = _PARTS.get(type(given))
+    return assigned(given) if part is None else part(given)
 
 
 # Names
@@ -163,15 +166,10 @@ def _literal(node: Any) -> tuple[int, str]:
         case syntax.TypedLiteral(kind, characters):
             text = f"{kind} {quoted(characters)}"
         case syntax.IntervalLiteral(characters, units):
-            text = f"INTERVAL {quoted(characters)} {qualifier(units)}"
+            text = f"INTERVAL {quoted(characters)} {_QUALIFIER(units)}"
         case _:
             text = "NULL"
     return _TIGHTEST, text
-
-
-def qualifier(node: syntax.Qualifier) -> str:
-    """Write the fields of an interval."""
-    return node.largest if node.smallest is None else f"{node.largest} TO {node.smallest}"
 
 
 def data_type(node: syntax.DataType) -> str:
@@ -179,7 +177,7 @@ def data_type(node: syntax.DataType) -> str:
     if node.precision is not None:
         scale = "" if node.scale is None else f", {node.scale}"
         return f"{node.name}({node.precision}{scale})"
-    return node.name if node.qualifier is None else f"{node.name} {qualifier(node.qualifier)}"
+    return node.name if node.qualifier is None else f"{node.name} {_QUALIFIER(node.qualifier)}"
 
 
 # Operators
@@ -235,30 +233,8 @@ def _call(node: syntax.Call) -> tuple[int, str]:
 def _case(node: syntax.Case) -> tuple[int, str]:
     operand = "" if node.operand is None else f" {assigned(node.operand)}"
     whens = (f" WHEN {assigned(branch.condition)} THEN {assigned(branch.result)}" for branch in node.branches)
-    return _TIGHTEST, f"CASE{operand}{''.join(whens)}{clause('ELSE', node.otherwise)} END"
-
-
-def _cast(node: syntax.Cast) -> tuple[int, str]:
-    clauses = "".join(clause(word.upper(), getattr(node, word)) for word in ("ccsid", "encoding", "format", "default"))
-    sources = ", ".join(map(assigned, node.sources))
-    return _TIGHTEST, f"CAST({sources} AS {data_type(node.type)}{clauses})"
-
-
-def _position(node: syntax.PositionCall) -> tuple[int, str]:
-    start = "" if node.start is None else f" FROM {value(node.start)}"
-    repeat = "" if node.repeat is None else f" REPEAT {value(node.repeat)}"
-    return _TIGHTEST, f"POSITION({value(node.search)} IN {value(node.source)}{start}{repeat})"
-
-
-def _substring(node: syntax.Substring) -> tuple[int, str]:
-    length = clause("FOR", node.length)
-    return _TIGHTEST, f"SUBSTRING({assigned(node.source)} {node.preposition} {assigned(node.start)}{length})"
-
-
-def _overlay(node: syntax.Overlay) -> tuple[int, str]:
-    length = clause("FOR", node.length)
-    source = f"{assigned(node.source)} PLACING {assigned(node.replacement)} FROM {assigned(node.start)}"
-    return _TIGHTEST, f"OVERLAY({source}{length})"
+    otherwise = "" if node.otherwise is None else f" ELSE {assigned(node.otherwise)}"
+    return _TIGHTEST, f"CASE{operand}{''.join(whens)}{otherwise} END"
 
 
 def _trim(node: syntax.Trim) -> tuple[int, str]:
@@ -266,16 +242,6 @@ def _trim(node: syntax.Trim) -> tuple[int, str]:
     singleton = "" if node.singleton is None else assigned(node.singleton) + " "
     preposition = "FROM " if side or singleton else ""
     return _TIGHTEST, f"TRIM({side}{singleton}{preposition}{assigned(node.source)})"
-
-
-def _round(node: syntax.Round) -> tuple[int, str]:
-    mode = "" if node.mode is None else f" MODE {declared_name(node.mode)}"
-    return _TIGHTEST, f"ROUND({assigned(node.source)}, {assigned(node.places)}{mode})"
-
-
-def bitstream_clauses(node: syntax.BitstreamClauses) -> str:
-    """Write the clauses of ASBITSTREAM and PARSE by keyword."""
-    return "".join(clause(word.upper(), getattr(node, word)) for word in _CLAUSES)
 
 
 def passthru_in_parentheses(
@@ -294,34 +260,84 @@ def to_database(database: syntax.Path, values: Sequence[syntax.Expression]) -> s
     return f" TO {text}" + (f" VALUES({each(values)})" if values else "")
 
 
-# Rows and lists
+# Templates
 
 
-def _select(node: syntax.Select) -> tuple[int, str]:
-    columns = ", ".join(map(_column, node.columns)) if node.item is None else f"ITEM {assigned(node.item)}"
-    sources = ", ".join(map(_from_item, node.sources))
-    return _LOOSEST, f"SELECT {columns} FROM {sources}{clause('WHERE', node.condition)}"  # noqa: S608 - text to read, not to run
+def _declared(given: str | tuple[str, ...]) -> str:
+    return dotted_name(given) if isinstance(given, tuple) else declared_name(given)
 
 
-def _column(node: syntax.Column | syntax.AllColumns) -> str:
-    if isinstance(node, syntax.AllColumns):
-        return "*"
-    name = "" if node.name is None else f" AS {relative_path(node.name)}"
-    return assigned(node.expression) + name + (" INSERT" if node.insert else "")
+_STYLES: dict[str | None, Callable[[Any], str]] = {
+    None: written,
+    "a": lambda given: ", ".join(map(assigned, given)),
+    "d": _declared,
+    "e": expression,
+    "l": label_name,
+    "v": value,
+}
 
 
-def _from_item(node: syntax.FromItem) -> str:
-    correlation = "" if node.correlation is None else f" AS {declared_name(node.correlation)}"
-    return value(node.source) + correlation
+def template(text: str) -> Callable[[Any], str]:
+    """Returns what writes nodes of a class: a text with their fields in braces, as `str.format` has them.
+
+    What stands behind the colon goes in front of a field, or around it where it has `…`, and with it: a field that is
+    None or False is left out. Behind `!` stands how it is written where `written` would not do: `d` as a declared name,
+    `l` as a label, `v` as a value, `e` with nothing behind it that it could take up, `a` as a list of what is assigned.
+    """
+    pieces = [(literal, field, spec or "", _STYLES[style]) for literal, field, spec, style in Formatter().parse(text)]
+
+    def write(node: Any) -> str:
+        return "".join(
+            literal if field is None else literal + _with(spec, getattr(node, field), style)
+            for literal, field, spec, style in pieces
+        )
+
+    return write
+
+
+def _with(around: str, given: Any, style: Callable[[Any], str]) -> str:
+    if given is None or given is False:
+        return ""
+    text = "" if given is True else style(given)
+    return around.replace("…", text) if "…" in around else around + text
+
+
+_QUALIFIER = template("{largest}{smallest: TO }")
+_PARTS: dict[type, Callable[[Any], str]] = {
+    syntax.AllColumns: lambda _: "*",
+    syntax.AnyName: lambda _: "*",
+    syntax.BitstreamClauses: template(
+        "{options: OPTIONS }{encoding: ENCODING }{ccsid: CCSID }{set: SET }{type: TYPE }{format: FORMAT }"
+    ),
+    syntax.Column: template("{expression}{name: AS }{insert: INSERT}"),
+    syntax.ColumnChange: template("{column} = {source}"),
+    syntax.DataType: data_type,
+    syntax.FromItem: template("{source!v}{correlation!d: AS }"),
+    syntax.Parse: template("PARSE({bits}{clauses})"),
+    syntax.Qualifier: _QUALIFIER,
+    syntax.RelativePath: relative_path,
+}
+_TEMPLATES: dict[type, str] = {
+    syntax.AsBitstream: "ASBITSTREAM({source}{clauses})",
+    syntax.Cast: "CAST({sources!a} AS {type}{ccsid: CCSID }{encoding: ENCODING }{format: FORMAT }{default: DEFAULT })",
+    syntax.Extract: "EXTRACT({part!d} FROM {source})",
+    syntax.InUnits: "({expression!e}) {qualifier}",
+    syntax.ListOf: "LIST{{{elements}}}",
+    syntax.Overlay: "OVERLAY({source} PLACING {replacement} FROM {start}{length: FOR })",
+    syntax.PositionCall: "POSITION({search!v} IN {source!v}{start!v: FROM }{repeat!v: REPEAT })",
+    syntax.Quantified: "FOR {quantifier} {source}{correlation!d: AS } ({condition!e})",
+    syntax.Round: "ROUND({source}, {places}{mode!d: MODE })",
+    syntax.Row: "ROW({columns})",
+    syntax.Substring: "SUBSTRING({source} {preposition} {start}{length: FOR })",
+}
+
+
+def _at_level(level: int, write: Callable[[Any], str]) -> Callable[[Any], tuple[int, str]]:
+    return lambda node: (level, write(node))
 
 
 def _aggregate(node: syntax.Aggregate) -> tuple[int, str]:
     return _TIGHTEST, f"{node.function}({'*' if node.operand is None else expression(node.operand)})"
-
-
-def _quantified(node: syntax.Quantified) -> tuple[int, str]:
-    correlation = "" if node.correlation is None else f" AS {declared_name(node.correlation)}"
-    return _TIGHTEST, f"FOR {node.quantifier} {path(node.source)}{correlation} ({expression(node.condition)})"
 
 
 _WRITERS: dict[type, Callable[[Any], tuple[int, str]]] = {
@@ -342,27 +358,14 @@ _WRITERS: dict[type, Callable[[Any], tuple[int, str]]] = {
     syntax.Between: _between,
     syntax.In: lambda node: (_IN, f"{expression(node.operand, _IN)} {_not(node)}IN ({each(node.choices)})"),
     syntax.Like: _like,
-    syntax.InUnits: lambda node: (_TIGHTEST, f"({expression(node.expression)}) {qualifier(node.qualifier)}"),
     syntax.Call: _call,
     syntax.Case: _case,
-    syntax.Cast: _cast,
-    syntax.Extract: lambda node: (_TIGHTEST, f"EXTRACT({declared_name(node.part)} FROM {assigned(node.source)})"),
-    syntax.PositionCall: _position,
-    syntax.Substring: _substring,
-    syntax.Overlay: _overlay,
     syntax.Trim: _trim,
-    syntax.Round: _round,
-    syntax.AsBitstream: lambda node: (
-        _TIGHTEST,
-        f"ASBITSTREAM({assigned(node.source)}{bitstream_clauses(node.clauses)})",
-    ),
     syntax.PassthruCall: lambda node: (
         _TIGHTEST,
         "PASSTHRU" + passthru_in_parentheses(node.sql, node.values, node.database),
     ),
-    syntax.Select: _select,
+    syntax.Select: _at_level(_LOOSEST, template("SELECT {columns}{item:ITEM } FROM {sources}{condition: WHERE }")),
     syntax.Aggregate: _aggregate,
-    syntax.Row: lambda node: (_TIGHTEST, f"ROW({', '.join(map(_column, node.columns))})"),
-    syntax.ListOf: lambda node: (_TIGHTEST, f"LIST{{{each(node.elements)}}}"),
-    syntax.Quantified: _quantified,
+    **{kind: _at_level(_TIGHTEST, template(text)) for kind, text in _TEMPLATES.items()},
 }
