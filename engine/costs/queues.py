@@ -36,6 +36,7 @@ from engine.costs.queue_programs import (
     TOLERANCE,
     USERS,
     committing,
+    emptied,
     filled,
     granted,
     in_order,
@@ -64,6 +65,8 @@ _PER_USER: Final = 4_772.0  # bytes: 4.66 KB
 _PER_RESOURCE: Final = 405.0
 _INQUIRED: Final = 4
 _LATE: Final = 20_000
+_TURNS: Final = 40
+_TASKS: Final = 200
 
 
 def benchmarks(messages: int = DEPTH, seconds: float = durable_queues.REUSE_SECONDS) -> Iterator[Measured]:
@@ -276,7 +279,7 @@ def requesters() -> Iterator[Measured]:
 
 
 def accounting() -> Iterator[Measured]:
-    """Accounting at 1 s beside 4 s, and the end of a short task that is accounted for beside its ten calls."""
+    """Accounting at 1 s beside 4 s, and beginning and end of short tasks beside counting the ten calls of each."""
     managers = []
     for interval in ("0.04", "0.01"):
         queues = QueueManager("Q")
@@ -285,30 +288,34 @@ def accounting() -> Iterator[Measured]:
         managers.append(queues)
     seldom, often = (passing(queues) for queues in managers)
     yield cost_beside(Row("accounting at 1 s, beside 4 s", 1.01), seldom, often)
-    both = {"plain": QueueManager("Q"), "counted": managers[0]}
-    calls = {name: _calls(queues.work()) for name, queues in both.items()}
-    spent = in_turn({name: partial(cpu, run, 200) for name, run in calls.items()}, 40)
-    ends = in_turn({name: partial(cpu, partial(_ended, queues), 200) for name, queues in both.items()}, 40)
-    gathering, ending = (
-        [own - base for own, base in zip(each["counted"], each["plain"], strict=True)] for each in (spent, ends)
-    )
-    ratio = statistics.median(ending) / statistics.median(max(1e-9, each) for each in gathering)
-    yield figure(Row("end of a task that is accounted for, beside counting its 10 calls", 1.0), [ratio])
+    ratios = []
+    for _ in range(_TURNS):
+        (calls, ends), (plain_calls, plain_ends) = _short_tasks(managers[0]), _short_tasks(QueueManager("Q"))
+        ratios.append((ends - plain_ends) / max(1e-9, calls - plain_calls))
+    yield figure(Row("end of a task that is accounted for, beside counting its 10 calls", 1.0), ratios)
     for queues in managers:
         queues.close()
 
 
-def _calls(work: Work) -> Program:
-    """Returns a program of ten calls."""
-    put, get = partial(work.put, "Q", MQSTR, BODY, syncpoint=False), partial(work.get, "Q", syncpoint=False)
-    return in_order(*(put, get) * 5)
-
-
-def _ended(queues: QueueManager) -> None:
-    """Begin a task of one call, and end it."""
-    work = queues.work()
-    work.get("Q", syncpoint=False)
-    work.close()
+def _short_tasks(queues: QueueManager) -> tuple[float, float]:
+    """Returns the processor time of the ten calls of tasks, and of their beginnings and ends, until all is written."""
+    started = time.process_time()
+    works = [queues.work() for _ in range(_TASKS)]
+    begun = time.process_time()
+    for work in works:
+        for _ in range(5):
+            work.put("Q", MQSTR, BODY, syncpoint=False)
+            work.get("Q", syncpoint=False)
+    called = time.process_time()
+    while works:
+        work = works.pop()
+        work.close()
+    del work  # as one that nobody has any more is written
+    while ACCOUNTING in queues.names() and queues.depth(ACCOUNTING) < _TASKS:
+        time.sleep(0.0005)
+    ended = time.process_time()
+    emptied(queues)
+    return called - begun, ended - called + begun - started
 
 
 def statistics_records() -> Iterator[Measured]:

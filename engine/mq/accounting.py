@@ -13,7 +13,7 @@ from weakref import ref
 from engine.errors import BrokerError
 from engine.mq import pcf
 from engine.mq.intervals import OF_MANAGER, Clock, interval_of, is_on
-from engine.mq.statistics import ACCOUNTING, STATISTICS, header, put_record
+from engine.mq.statistics import ACCOUNTING, STATISTICS, Records, header
 from engine.mq.unit import Work
 
 if TYPE_CHECKING:
@@ -28,9 +28,7 @@ _FAILED: Final = ("puts_failed", "gets_failed", "browses_failed")
 _TIMES: Final = ("put_elapsed", "put_cpu", "put_timed", "get_elapsed", "get_cpu", "get_timed")
 _COUNTED: Final = (*_PAIRS, *(_LASTING + name for name in _PAIRS), *_FAILED, *_TIMES)
 _NOTHING: Final = (0,) * len(_COUNTED)
-_WRITTEN_COUNTS: Final = pcf.Numbers(["process", "object_count"])
-_WRITTEN_PAIRS: Final = pcf.Numbers(_PAIRS, 2)
-_WRITTEN_NUMBERS: Final = pcf.Numbers([*_FAILED, "put_elapsed", "put_cpu", "get_elapsed", "get_cpu"])
+_WRITTEN: Final = pcf.Numbers(_PAIRS, 2, [*_FAILED, "put_elapsed", "put_cpu", "get_elapsed", "get_cpu"])
 _counted: Final = attrgetter(*_COUNTED)
 _FIRST: Final = 4  # calls of a tally say how long they take,
 _EACH: Final = 255  # and so does one in so many behind them: to ask for the processor's time may take longer than a put
@@ -65,7 +63,7 @@ class Tally:
         self.put_timed = self.get_timed = 0
         self.before: tuple[int, ...] = _NOTHING
 
-    def taken(self) -> list[Written] | None:
+    def taken(self) -> Written | None:
         """Returns what was counted since this was asked before, as parameters; None where that is nothing."""
         now: tuple[int, ...] = _counted(self)
         before, self.before = self.before, now
@@ -85,8 +83,8 @@ class Tally:
             *(estimated(all_puts, put_elapsed, put_timed), estimated(all_puts, put_cpu, put_timed)),
             *(estimated(all_gets, get_elapsed, get_timed), estimated(all_gets, get_cpu, get_timed)),
         )
-        pairs = _WRITTEN_PAIRS.written(counts[: len(_PAIRS)], counts[len(_PAIRS) : 2 * len(_PAIRS)])
-        return [pairs, _WRITTEN_NUMBERS.written((puts_failed, gets_failed, browses_failed, *taken))]
+        others, lasting = counts[: len(_PAIRS)], counts[len(_PAIRS) : 2 * len(_PAIRS)]
+        return _WRITTEN.written(others, lasting, (puts_failed, gets_failed, browses_failed, *taken))
 
 
 def estimated(calls: int, taken: int, timed: int) -> int:
@@ -231,7 +229,7 @@ def _note_browse(tally: Tally, arrival: Arrival | None) -> None:
 class Accounting:
     """The accounts of a queue manager's units of work, and the intervals at which they are written."""
 
-    __slots__ = ("_accounts", "_clock", "_clocks", "_ended", "_manager", "_told", "_wake")
+    __slots__ = ("_accounts", "_clock", "_clocks", "_ended", "_manager", "_records", "_wake")
 
     def __init__(self, manager: QueueManager, clock: Callable[[], float], wake: Callable[[], None]) -> None:
         self._manager = manager
@@ -240,7 +238,7 @@ class Accounting:
         self._clocks: dict[str, Clock] = {}
         self._accounts: dict[Account, None] = {}
         self._ended: list[Account] = []  # of units that are gone, not written yet
-        self._told = 0
+        self._records = Records(manager, ACCOUNTING)
 
     @property
     def is_on(self) -> bool:
@@ -362,18 +360,16 @@ class Accounting:
             if found is not None:
                 queue = self._manager.directory.behind(tally.name)
                 name = tally.name if queue is None else queue.definition.name
-                groups.append(pcf.group("queues_of_task", [_text("queue", name), *found]))
+                groups.append(pcf.group("queues_of_task", (_queue(name), found)))
         if not groups:
             return
         parts = [
             _header(self._manager.name, int(account.began), int(now)),
-            _text("application", account.application),
-            _text("user", account.user),
-            _WRITTEN_COUNTS.written((os.getpid(), len(groups))),
+            _task(account.application, account.user, os.getpid(), len(groups)),
             pcf.Written(b"".join(groups), len(groups)),
         ]
         account.began = now
-        self._told = put_record(self._manager, ACCOUNTING, pcf.record("accounting", parts), self._told)
+        self._records.put(pcf.record("accounting", parts))
 
 
 @lru_cache(maxsize=64)
@@ -382,5 +378,10 @@ def _header(name: str, began: int, ended: int) -> Written:
 
 
 @lru_cache(maxsize=256)
-def _text(name: str, text: str) -> Written:
-    return pcf.parameters({name: text})
+def _task(application: str, user: str, process: int, count: int) -> Written:
+    return pcf.parameters({"application": application, "user": user, "process": process, "object_count": count})
+
+
+@lru_cache(maxsize=256)
+def _queue(name: str) -> Written:
+    return pcf.parameters({"queue": name})

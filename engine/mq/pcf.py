@@ -96,9 +96,9 @@ def written(
 def record(kind: str, parts: Sequence[Written], *, number: int = 1, last: bool = True) -> bytes:
     """Returns a record of parts that are written already."""
     code, command = _COMMANDS[kind]
-    count = sum(part.parameters for part in parts)
+    count = sum([part.parameters for part in parts])
     header = _HEADER.pack(code, _HEADER.size, _VERSION, command, number, last, 0, 0, count)
-    return b"".join([header, *(part.data for part in parts)])
+    return b"".join([header, *[part.data for part in parts]])
 
 
 def parameters(values: Mapping[str, Parameter]) -> Written:
@@ -111,41 +111,44 @@ def parameters(values: Mapping[str, Parameter]) -> Written:
 
 def group(name: str, parts: Sequence[Written]) -> bytes:
     """Returns a group of parameters that are written already as bytes."""
-    head = _START.pack(_GROUP, 16, _NAMES[name]) + _INT.pack(sum(part.parameters for part in parts))
-    return b"".join([head, *(part.data for part in parts)])
+    head = _START.pack(_GROUP, 16, _NAMES[name]) + _INT.pack(sum([part.parameters for part in parts]))
+    return b"".join([head, *[part.data for part in parts]])
 
 
 class Numbers:
-    """The form of parameters that are written often: numbers, or lists of as many numbers, by their names.
+    """The form of parameters that are written often: lists of as many numbers, and numbers behind them, by their names.
 
-    >>> numbers = Numbers(["puts", "gets"], 2).written((1, 2), (3, 4))
-    >>> read(record("statistics", [numbers]))["gets"]
-    [2, 4]
+    >>> numbers = Numbers(["puts", "gets"], 2, ["depth"]).written((1, 2), (3, 4), (5,))
+    >>> found = read(record("statistics", [numbers]))
+    >>> found["gets"], found["depth"]
+    ([2, 4], 5)
     """
 
-    __slots__ = ("_layout", "_names", "_pieces", "_step")
+    __slots__ = ("_layout", "_lists", "_pieces", "_places", "_single")
 
-    def __init__(self, names: Sequence[str], columns: int = 1) -> None:
-        forms = [_form(name, -1 if columns == 1 else columns) for name in names]
-        self._names = tuple(names)
-        self._step = 1 + columns
+    def __init__(self, lists: Sequence[str], columns: int, single: Sequence[str] = ()) -> None:
+        """Lists of so many `columns`, and names of numbers that are single."""
+        forms = [*(_form(name, columns) for name in lists), *(_form(name, -1) for name in single)]
+        self._lists, self._single = tuple(lists), tuple(single)
+        end = len(lists) * (1 + columns)
+        self._places = [slice(at, end, 1 + columns) for at in range(1, 1 + columns)]
+        self._places += [slice(end + 1, None, 2)] if single else []
         self._pieces: list[int | bytes] = []
-        for head, _ in forms:
-            self._pieces += head, *[0] * columns
+        for number, (head, _) in enumerate(forms):
+            self._pieces += head, *[0] * (columns if number < len(lists) else 1)
         self._layout = struct.Struct("<" + "".join(f"{len(head)}s{own.format[1:]}" for head, own in forms))
 
     def written(self, *columns: Sequence[int]) -> Written:
-        """Returns the parameters; a column has a number of each."""
+        """Returns the parameters; a column has a number of each list, and the last of them the single numbers."""
         pieces = self._pieces.copy()
-        for at, column in enumerate(columns, 1):
-            pieces[at :: self._step] = column
+        for place, column in zip(self._places, columns, strict=True):
+            pieces[place] = column
         try:
-            return Written(self._layout.pack(*pieces), len(self._names))
+            return Written(self._layout.pack(*pieces), len(self._lists) + len(self._single))
         except struct.error:  # a number that four bytes do not hold
-            values = zip(*columns, strict=True)
-            return parameters(
-                {name: one if len(one) > 1 else one[0] for name, one in zip(self._names, values, strict=True)}
-            )
+            *lists, single = (*columns, ()) if not self._single else columns
+            values = dict(zip(self._lists, zip(*lists, strict=True), strict=True))
+            return parameters(values | dict(zip(self._single, single, strict=True)))
 
 
 def _count(value: Parameter) -> int:

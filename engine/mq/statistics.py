@@ -59,17 +59,45 @@ class Watched:
         return found
 
 
+class Records:
+    """The queue that records are put to; those that it does not take are lost, and the log is told so once a reason."""
+
+    __slots__ = ("_queue", "_told", "_work")
+
+    def __init__(self, manager: QueueManager, queue: str) -> None:
+        self._work = Work(manager)  # of which there is no account
+        self._queue = queue
+        self._told = 0  # the reason why records were lost, that the log was told last
+
+    def put(self, record: bytes) -> None:
+        """Put a record."""
+        try:
+            self._work.put(self._queue, _descriptor(self._work.manager.name), record, syncpoint=False)
+        except BrokerError as error:
+            reason = getattr(error, "reason", -1)
+            if reason != self._told:
+                _LOG.warning("records for %s are lost: %s", self._queue, error.text)
+            self._told = int(reason)
+        else:
+            self._told = 0
+
+
+@lru_cache(maxsize=16)
+def _descriptor(manager: str) -> Descriptor:
+    return Descriptor(format=pcf.FORMAT, priority=0, put_appl_name=manager, put_appl_type=_QUEUE_MANAGER)
+
+
 class Statistics:
     """The statistics of a queue manager: which queues they are on for, and the intervals that run."""
 
-    __slots__ = ("_began", "_clock", "_clocks", "_manager", "_told")
+    __slots__ = ("_began", "_clock", "_clocks", "_manager", "_records")
 
     def __init__(self, manager: QueueManager, clock: Callable[[], float]) -> None:
         self._manager = manager
         self._clock = clock
         self._clocks: dict[str, Clock] = {}
         self._began: dict[str, Watched] = {}  # by the name of the queue
-        self._told = 0  # the reason why records were lost, that the log was told last
+        self._records = Records(manager, STATISTICS)
 
     def change(self) -> None:
         """Begin intervals of queues that statistics have come to be on for."""
@@ -154,7 +182,7 @@ class Statistics:
             number, last = 1 + at // _TOGETHER, at + _TOGETHER >= len(groups)
             values: dict[str, Parameter] = {**header(self._manager.name, began, ended), "sequence_number": number}
             record = pcf.written("statistics", values | {"object_count": len(some)}, some, number=number, last=last)
-            self._told = put_record(self._manager, STATISTICS, record, self._told)
+            self._records.put(record)
 
     def snapshot(self) -> list[dict[str, Any]]:
         """Returns what was counted of each queue since it was opened, its depth, and who has it open."""
@@ -211,20 +239,3 @@ def header(name: str, began: float, ended: float) -> Mapping[str, Parameter]:
 @lru_cache(maxsize=16)
 def _told_as(second: int) -> str:
     return time.strftime("%Y-%m-%d %H.%M.%S", time.localtime(second))
-
-
-def put_record(manager: QueueManager, queue: str, record: bytes, told: int) -> int:
-    """Put a record; one that its queue does not take is lost, and the log is told so once for each reason."""
-    try:
-        Work(manager).put(  # of which there is no account
-            queue,
-            Descriptor(format=pcf.FORMAT, priority=0, put_appl_name=manager.name, put_appl_type=_QUEUE_MANAGER),
-            record,
-            syncpoint=False,
-        )
-    except BrokerError as error:
-        reason = getattr(error, "reason", -1)
-        if reason != told:
-            _LOG.warning("records for %s are lost: %s", queue, error.text)
-        return int(reason)
-    return 0

@@ -281,7 +281,7 @@ def test_numbers_that_are_written_often() -> None:
     """A form writes what parameters one by one are, also numbers that four bytes do not hold."""
     for puts, size in ((3, 4), (1 << 40, 1 << 40)):
         pairs = pcf.Numbers(["puts", "put_bytes"], 2).written((puts, size), (1, 2))
-        single = pcf.Numbers(["depth", "put_cpu"]).written((puts, size))
+        single = pcf.Numbers([], 0, ["depth", "put_cpu"]).written((puts, size))
         expected = {"puts": [puts, 1], "put_bytes": [size, 2], "depth": puts, "put_cpu": size}
         assert pcf.written("accounting", expected) == pcf.record("accounting", [pairs, single])
 
