@@ -36,13 +36,15 @@ class Memory:
         self.count = 0
         self.bytes = 0
 
-    def add(self, stored: Stored) -> None:
-        """Count a message that is in memory now."""
+    def add(self, stored: Stored) -> bool:
+        """Count a message that is in memory now; returns True where there is more than may be."""
+        budget = self.budget
         if stored.descriptor.persistence:
             self.count += 1
             self.bytes += len(stored.body)
         else:
-            self.budget.used += len(stored.body) + _OVERHEAD
+            budget.used += len(stored.body) + _OVERHEAD
+        return (self.count > 1 and (self.count > WINDOW[0] or self.bytes > WINDOW[1])) or budget.used > budget.most
 
     def lose(self, stored: Stored) -> None:
         """Count a message no more."""
@@ -51,12 +53,6 @@ class Memory:
             self.bytes -= len(stored.body)
         else:
             self.budget.used -= len(stored.body) + _OVERHEAD
-
-    def is_over(self) -> bool:
-        """Returns True where there is more than may be."""
-        return (self.count > 1 and (self.count > WINDOW[0] or self.bytes > WINDOW[1])) or (
-            self.budget.used > self.budget.most
-        )
 
     def most(self, here: list[Stored]) -> int:
         """Returns how many of the messages of a kind may stay, the first of them."""

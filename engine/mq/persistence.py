@@ -19,7 +19,6 @@ from engine.mq.store import store as stores
 from engine.mq.store_changes import Placed, Record
 from engine.mq.streams import note_failure
 from engine.mq.supported_systems import check_place
-from engine.mq.turns import wait_for
 
 if TYPE_CHECKING:
     from engine.mq.manager import QueueManager
@@ -195,15 +194,10 @@ class Lasting:
     def _record(self, puts: Moved, taken: Moved, decided: tuple[bytes, ...] = ()) -> Record:
         """Returns what of a unit of work goes into the store; the messages that it puts cannot be got before it has."""
         placed: list[Placed] = []
-        lock = self._manager.lock
-        try:
-            lock.acquire(False) or wait_for(lock)
-            for queue, stored in puts:
-                if stored.descriptor.persistence:
-                    queue.backings[PERSISTENT].take(stored)
-                    placed.append((queue.number, stored))
-        finally:
-            lock.release()
+        for queue, stored in puts:
+            if stored.descriptor.persistence:
+                queue.backings[PERSISTENT].take(stored)  # before the store has them, so nobody can have met them there
+                placed.append((queue.number, stored))
         removals = [(queue.number, stored) for queue, stored in taken if stored.descriptor.persistence] if taken else []
         return Record(placed, removals, decided=decided)
 

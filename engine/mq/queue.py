@@ -87,8 +87,7 @@ class Queue:
         """Keep a message in memory, or where those are that memory has no room for."""
         if not self.backings[stored.descriptor.persistence].keeps(stored):
             self.hold(stored)
-            self.memory.add(stored)
-            if self.memory.is_over():
+            if self.memory.add(stored):
                 self._evict()
 
     def wake(self, stored: Stored) -> None:

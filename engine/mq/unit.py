@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from os import getpid
 from typing import TYPE_CHECKING
 
-from engine.descriptor import PERSISTENT, SEGMENTATION_ALLOWED, Descriptor
+from engine.descriptor import SEGMENTATION_ALLOWED, Descriptor
 from engine.errors import BrokerError
 from engine.message.topics import ADDRESS, address
 from engine.mq.admission import context_of
@@ -84,8 +84,8 @@ class Work:
             self.rights.check_get(queue, selection)
         if self.protects and opened.policy is not None:
             return manager.protection.get(self, queue, opened.policy, selection, syncpoint=syncpoint, wait=wait)
-        if len(self.taken) + len(self.puts) - self.copied >= manager.most_uncommitted and syncpoint is not False:
-            raise too_many(manager.most_uncommitted)
+        if (self.puts or self.taken) and syncpoint is not False:
+            self._check_room()
         if opened.group:
             opened.check_group(selection, in_unit=syncpoint)
         lock = manager.lock
@@ -133,8 +133,8 @@ class Work:
             descriptor = self.rights.admitted(target, descriptor, self)
         if (policy := target.policy) is not None and self.protects:
             return manager.protection.put(self, queue, policy, (descriptor, body), syncpoint=syncpoint)
-        if syncpoint and len(self.taken) + len(self.puts) - self.copied >= manager.most_uncommitted:
-            raise too_many(manager.most_uncommitted)
+        if (self.puts or self.taken) and syncpoint:
+            self._check_room()
         if target.topic is not None:
             return manager.topics.put(target, descriptor, body, self, syncpoint=syncpoint)
         if descriptor.msg_flags & SEGMENTATION_ALLOWED:
@@ -168,14 +168,21 @@ class Work:
     def add(self, puts: Moved, spare: Spare = (), *, syncpoint: bool = True) -> None:
         """Add messages that have been admitted to the unit, or make them available at once."""
         manager = self.manager
-        lasting = manager.store is not None and PERSISTENT in [stored.descriptor.persistence for _, stored in puts]
+        store = manager.store
+        lasting = store is not None and _any_lasts(puts)
         if syncpoint:
             self.puts += puts
-            self._lasting = self._lasting or lasting
-        elif lasting and manager.store is not None:
-            manager.store.write(puts, [], spare=spare)
+            if lasting:
+                self._lasting = True
+        elif lasting and store is not None:
+            store.write(puts, [], spare=spare)
         else:
             manager.admission.apply(puts, [])
+
+    def _check_room(self) -> None:
+        """Refuse what is more than MAXUMSGS allows in the unit."""
+        if len(self.taken) + len(self.puts) - self.copied >= self.manager.most_uncommitted:
+            raise too_many(self.manager.most_uncommitted)
 
     def authorise(self, user: str, queue: str) -> None:
         self.manager.security.authorise(user, self.manager.targets.get(queue) or self.manager.target(queue))
@@ -372,3 +379,11 @@ class Work:
             if handle.changed:
                 handle.commit() if kept else handle.back_out()
                 self.manager.release(handle.queue, handle)
+
+
+def _any_lasts(puts: Moved) -> bool:
+    """Returns True where one of some messages is persistent."""
+    for _, stored in puts:  # noqa: SIM110 - a call of any takes longer
+        if stored.descriptor.persistence:
+            return True
+    return False
