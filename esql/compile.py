@@ -13,7 +13,7 @@ from engine.errors import Problem
 from esql import syntax
 from esql.check import problems_of
 from esql.emit import Deployment, Emitted
-from esql.emit.emission import EmittedRoutine
+from esql.emit.emitted_code import EmittedRoutine
 from esql.emit.eval_scope import Given, GivenRoutine, declared, routine_of, stored
 from esql.read import read_expression, read_file, read_statements
 from esql.runtime.linker import EntryPoint, Parts, executed, link

@@ -22,7 +22,7 @@ from engine.errors import BrokerError
 from engine.tree.element import Element
 from engine.tree.fresh_rows import fresh_rows
 from engine.tree.states import LOOSE
-from esql.runtime.program_calls import new_row
+from esql.runtime.program_library import new_row
 from esql.values.errors import sqlstate_of
 from esql.values.types import Bit, Interval, qualifier
 

@@ -17,7 +17,7 @@ from esql.emit import (
     conditions,
     control_flow,
     databases,
-    emission,
+    emitted_code,
     eval_scope,
     functions,
     operations,
@@ -27,7 +27,7 @@ from esql.emit import (
 )
 from esql.emit.assignments import initialize
 from esql.emit.calls import parameter_variable, with_outputs
-from esql.emit.emission import Constants, EmitError, EmittedRoutine, Unit
+from esql.emit.emitted_code import Constants, EmitError, EmittedRoutine, Unit
 from esql.emit.function_body import Body, Tables, called
 from esql.emit.integer_formulas import settled
 from esql.emit.python_nodes import assign, attribute, compare, constant, do, function, group, method, name, when
@@ -41,7 +41,7 @@ __all__ = ["Deployment", "Emitted", "Entrance"]
 TABLES: Final = Tables(
     expressions=MappingProxyType(
         {
-            **emission.EXPRESSIONS,
+            **emitted_code.EXPRESSIONS,
             **operations.EXPRESSIONS,
             **conditions.EXPRESSIONS,
             **paths.EXPRESSIONS,

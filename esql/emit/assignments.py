@@ -9,7 +9,7 @@ from typing import Final
 
 from esql import syntax
 from esql.emit import tracing
-from esql.emit.emission import INTEGER, EmitError, Value
+from esql.emit.emitted_code import INTEGER, EmitError, Value
 from esql.emit.function_body import Body, Statements
 from esql.emit.integer_formulas import Formula, given_to
 from esql.emit.operations import assigned, target_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from engine.tree.step import Step
 from esql import syntax
-from esql.emit.emission import EmitError, is_literal, literal
+from esql.emit.emitted_code import EmitError, is_literal, literal
 from esql.emit.path_steps import known_step
 from esql.names.predefined import Correlation
 from esql.scope.deployed_routines import evaluates

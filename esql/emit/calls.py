@@ -16,7 +16,7 @@ from esql import syntax
 from esql.cast import Target
 from esql.emit.assignments import UNTYPED, give_code, give_list, give_variable
 from esql.emit.databases import data_source
-from esql.emit.emission import EmitError, Value
+from esql.emit.emitted_code import EmitError, Value
 from esql.emit.eval_scope import contents_of, evaluation, passed
 from esql.emit.function_body import Body, Expressions, Statements, handed_in
 from esql.emit.functions import function_call

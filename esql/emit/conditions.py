@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
-from esql.emit.emission import BOOLEAN, CHARACTER, INTEGER, EmitError, Value
+from esql.emit.emitted_code import BOOLEAN, CHARACTER, INTEGER, EmitError, Value
 from esql.emit.function_body import Body, Conditions, Expressions
 from esql.emit.operations import zone
 from esql.emit.python_nodes import call, choose, constant, every, group, is_none, is_some, method, negated, some

@@ -10,7 +10,7 @@ from typing import Final
 from esql import syntax
 from esql.emit.assignments import prepare
 from esql.emit.conditions import comparison_test
-from esql.emit.emission import EmitError, Value
+from esql.emit.emitted_code import EmitError, Value
 from esql.emit.function_body import Body, Level, Statements, handed_in, tick
 from esql.emit.python_nodes import (
     assign,

@@ -26,7 +26,7 @@ from engine.databases.statements import (
     Update,
 )
 from esql import syntax
-from esql.emit.emission import EmitError, Value
+from esql.emit.emitted_code import EmitError, Value
 from esql.emit.function_body import Body, Expressions, Statements
 from esql.emit.python_nodes import call, constant, do, group, method, name
 from esql.emit.sql_terms import ImpossibleError, Terms, column_name, correlation_of, is_database, static_names

@@ -13,7 +13,7 @@ from esql.scope.deployed_routines import evaluates
 from esql.scope.references import Variable
 
 if TYPE_CHECKING:
-    from esql.emit.emission import EmittedRoutine, Value
+    from esql.emit.emitted_code import EmittedRoutine, Value
     from esql.emit.function_body import Body
     from esql.scope.references import DeclaredRoutine, Place, Resolution
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from engine.budget import pay
 from esql import syntax
 from esql.emit import tracing
-from esql.emit.emission import BOOLEAN, EmitError, Unit, Value
+from esql.emit.emitted_code import BOOLEAN, EmitError, Unit, Value
 from esql.emit.integer_formulas import looked_at
 from esql.emit.python_nodes import (
     LOAD,

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from esql import syntax
-from esql.emit.emission import BOOLEAN, CHARACTER, EmitError, Value
+from esql.emit.emitted_code import BOOLEAN, CHARACTER, EmitError, Value
 from esql.emit.eval_scope import evaluation
 from esql.emit.function_body import Body, Expressions
 from esql.emit.operations import limited

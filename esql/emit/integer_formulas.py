@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from esql import syntax
-from esql.emit.emission import INTEGER, Value
+from esql.emit.emitted_code import INTEGER, Value
 from esql.emit.python_nodes import (
     all_evaluated,
     assign,

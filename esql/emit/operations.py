@@ -9,7 +9,7 @@ from typing import Final
 
 from esql import syntax
 from esql.cast import Target
-from esql.emit.emission import BOOLEAN, CHARACTER, INTEGER, EmitError, Value, known
+from esql.emit.emitted_code import BOOLEAN, CHARACTER, INTEGER, EmitError, Value, known
 from esql.emit.function_body import Body, Conditions, Expressions
 from esql.emit.integer_formulas import formula_of
 from esql.emit.python_nodes import (

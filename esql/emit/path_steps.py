@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from engine.tree.step import Step, Types, step
 from esql import syntax
-from esql.emit.emission import INTEGER, EmitError, is_literal, literal
+from esql.emit.emitted_code import INTEGER, EmitError, is_literal, literal
 from esql.emit.function_body import Body
 from esql.emit.python_nodes import call, choose, constant, is_some
 from esql.names.constants import ElementType

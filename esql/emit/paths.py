@@ -9,7 +9,7 @@ from typing import Final
 from engine.tree.step import Step
 from esql import syntax
 from esql.emit.cached_elements import key_of
-from esql.emit.emission import EmitError, Value, is_literal, known, literal
+from esql.emit.emitted_code import EmitError, Value, is_literal, known, literal
 from esql.emit.function_body import Body, Expressions
 from esql.emit.path_steps import is_known, known_step, number_of, step_of
 from esql.emit.python_nodes import attribute, call, choose, constant, every, is_some, method, name, some, walrus

@@ -10,7 +10,7 @@ from typing import Final
 from esql import syntax
 from esql.emit import tracing
 from esql.emit.databases import aggregate_asked, conjuncts, rows_as_asked, rows_selected, run_of_tables
-from esql.emit.emission import BOOLEAN, EmitError, Value
+from esql.emit.emitted_code import BOOLEAN, EmitError, Value
 from esql.emit.function_body import Body, Expressions, called
 from esql.emit.functions import the_item
 from esql.emit.path_steps import step_of

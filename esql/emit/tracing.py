@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from esql import syntax
-from esql.emit.emission import Value
+from esql.emit.emitted_code import Value
 from esql.emit.python_nodes import call, constant, do, name
 from esql.format import format_expression, format_statement
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
-from esql.emit.emission import EmitError
+from esql.emit.emitted_code import EmitError
 from esql.emit.function_body import Body, Statements
 from esql.emit.path_steps import step_of
 from esql.emit.paths import ensured, found, nodes

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from esql import syntax
-from esql.emit.emission import is_literal
+from esql.emit.emitted_code import is_literal
 from esql.emit.python_nodes import method, name
 from esql.functions import function_catalog
 from esql.scope.references import DeclaredRoutine, Variable

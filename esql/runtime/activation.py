@@ -18,7 +18,7 @@ from esql.database import NO_ERROR, Connection, executed, results_of, rows_apart
 from esql.functions.field import BIT_STREAM_OPTIONS
 from esql.runtime.invocation import Codec, Invocation, Zone, local_zone, system_clock
 from esql.runtime.limits import Limits, Nodes
-from esql.runtime.program_calls import catalog_of, insert_of, label_of, number_of, terminal_of
+from esql.runtime.program_library import catalog_of, insert_of, label_of, number_of, terminal_of
 from esql.text import SyntaxProblems
 from esql.values.errors import wrong_argument
 from esql.values.literals import shown, to_text

@@ -18,7 +18,7 @@ from esql.text import StatementSpan, split_lines
 # scalars; a row is an element without parent.
 _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "esql.operators.arithmetic_and_strings": (
+        "esql.operators.numeric_and_string": (
             *("add", "subtract", "multiply", "divide", "negate", "affirm", "concatenate", "like"),
             "subtract_in_units",
         ),
@@ -30,7 +30,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "esql.operators.datetimes": ("in_units",),
         "functools": ("reduce",),
         "esql.cast": ("Clauses", "assign", "cast", "attempted_cast", "default_of_cast", "FAILED"),
-        "esql.runtime.program_calls": (
+        "esql.runtime.program_library": (
             *("joined", "existing", "index", "a_name", "step_of", "types_of", "handler_of"),
             *("value_of", "field_of", "items_of", "joined_items", "siblings", "sibling"),
             *("new_row", "add_column", "add_named", "add_all", "row_or_value", "same_lists", "same_rows"),
@@ -55,7 +55,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "esql.trees.bitstreams": ("set_domain", "parse"),
         "engine.tree.sharing": ("peek",),
         "esql.database": ("sql_status_of", "with_lists"),
-        "esql.runtime.trace_calls": (  # in traced programs only
+        "esql.runtime.trace_library": (  # in traced programs only
             *("trace_statement", "trace_value", "trace_started", "trace_finished"),
             *("trace_stored", "trace_given", "trace_copied"),
         ),

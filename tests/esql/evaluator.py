@@ -20,7 +20,7 @@ from esql.cast import Clauses, Target, cast
 from esql.functions import Function, function_catalog
 from esql.operators import datetimes
 from esql.runtime.invocation import Invocation
-from esql.runtime.program_calls import a_name, index
+from esql.runtime.program_library import a_name, index
 from esql.values.errors import ValueFailure, wrong_types
 from esql.values.literal_contents import integer_or_decimal, read_contents, read_interval, read_number
 from esql.values.types import DECIMAL, Bit, Interval, Qualifier, qualifier, type_of

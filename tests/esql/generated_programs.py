@@ -19,7 +19,7 @@ from esql.read import read_statements
 from esql.runtime.activation import Surroundings
 from esql.runtime.interactive_session import message_of
 from esql.runtime.limits import Limits
-from esql.runtime.program_calls import a_name, index
+from esql.runtime.program_library import a_name, index
 from esql.text import SyntaxProblems
 from esql.values.types import type_of
 from tests.esql.evaluator import Scope, elements, evaluate, sample

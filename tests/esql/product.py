@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from esql import syntax
-from esql.operators import arithmetic_and_strings as arithmetic
 from esql.operators import comparison as comparisons
 from esql.operators import datetimes
+from esql.operators import numeric_and_string as arithmetic
 from tests.esql.evaluator import Scope, evaluate, units, values_of
 from tests.esql.lists import ORACLE
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from engine.errors import BrokerError
 from esql.cast import Clauses, Target, cast
-from esql.operators import arithmetic_and_strings as arithmetic
 from esql.operators import comparison as comparisons
 from esql.operators import datetimes
+from esql.operators import numeric_and_string as arithmetic
 from esql.read import read_expression
 from esql.runtime.invocation import Invocation
 from esql.values.literals import to_literal

@@ -12,9 +12,9 @@ from engine.message.received import new_root
 from engine.tree.element import Element
 from engine.tree.step import Step, step
 from esql.functions.field import the
-from esql.operators.arithmetic_and_strings import multiply
 from esql.operators.comparison import equal, greater
-from esql.runtime.program_calls import add_all, add_column, add_named, count, maximum, minimum, new_row, total
+from esql.operators.numeric_and_string import multiply
+from esql.runtime.program_library import add_all, add_column, add_named, count, maximum, minimum, new_row, total
 from esql.trees.assignments import set_field, set_list
 from esql.values.errors import ValueFailure
 from esql.values.types import Interval, qualifier

@@ -17,8 +17,8 @@ from engine.tree.source import NAME
 from engine.tree.states import LOOSE
 from engine.tree.step import Step, Types, step
 from esql.names.constants import types_of_number
-from esql.operators.arithmetic_and_strings import add, concatenate, like
 from esql.operators.comparison import and_all, equal, greater, less
+from esql.operators.numeric_and_string import add, concatenate, like
 from esql.runtime.invocation import Invocation, Zone
 from esql.trees.assignments import copy_of, set_field, set_list
 from esql.values.errors import WRONG_TYPES, ValueFailure, sqlstate_of, wrong_argument, wrong_types
