@@ -1,11 +1,12 @@
-"""The command line: a file has its commands in its name; what a command needs is imported when it runs."""
+"""The command line: a file has its command in its name, or stands in a table; what it needs is imported when it runs."""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Annotated
+from types import MappingProxyType
+from typing import Annotated, Final
 
 import typer
 from typer.core import TyperGroup
@@ -21,6 +22,19 @@ app = typer.Typer(
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+)
+
+# The files of commands that stand together in one, which is called after what they are about.
+_TOGETHER: Final = MappingProxyType(
+    {
+        **dict.fromkeys(("decode", "encode"), "record_conversion"),
+        **dict.fromkeys(("put", "publish", "subscribe"), "puts_and_publications"),
+        **dict.fromkeys(("get", "browse", "purge"), "gets"),
+        **dict.fromkeys(("data-source", "transactions"), "databases"),
+        **dict.fromkeys(("stats", "top", "queue"), "statistics"),
+        **dict.fromkeys(("deploy", "undeploy", "rollback"), "deployed_flows"),
+        **dict.fromkeys(("change-properties", "report-properties", "trace"), "deployed_flows"),
+    }
 )
 
 
@@ -48,7 +62,7 @@ def commands(name: str = "") -> TyperGroup:
     """Returns the program with all of its commands, or that of a name alone, where the modules' names tell it."""
     modules = [module.name for module in iter_modules(__path__)]
     stem = f"_{name.replace('-', '_')}_"
-    own = [module for module in modules if stem in f"_{module}_"]
+    own = [_TOGETHER[name]] if name in _TOGETHER else [module for module in modules if stem in f"_{module}_"]
     for module in own:
         import_module(f"{__name__}.{module}")
     found = _program() if own else None

@@ -10,7 +10,7 @@ import typer
 
 from engine.cli import app
 from engine.cli.command_failures import existing
-from engine.cli.record_conversion import CopybookOptions, NativeOrder, one_of
+from engine.cli.record_options import CopybookOptions, NativeOrder, one_of
 from engine.cli.shared_options import Json, with_groups
 
 messageset = typer.Typer(help="Show message sets and import them from copybooks.", no_args_is_help=True)

@@ -1,284 +1,252 @@
-"""Options of commands about records: which describes them, how they stand in a file, how their fields are read."""
+"""penstock decode and encode: records of a file as JSON, one object a line, and the other way."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from io import BufferedReader, FileIO, RawIOBase
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Self
 
 import typer
 
-from engine.cli.shared_options import AllowFiles
-from engine.errors import ConfigurationException
+from engine.cli import app
+from engine.cli.command_failures import OR_STANDARD_INPUT, existing
+from engine.cli.record_options import FailureOptions, MaxRecords, RecordOptions, one_of
+from engine.cli.shared_options import with_groups
+from engine.errors import BrokerError, ConfigurationException, ParserException
+from engine.files.input_files import MOST, Place, refuse_inputs, size_of
+from engine.files.output_files import written
 
 if TYPE_CHECKING:
-    from parsers.importers.copybook.source import Dialect
-    from parsers.records.framing import Framing
-    from parsers.records.json_fields import Coding
-    from parsers.records.model_file import ModelFile
-    from parsers.records.record_file import Choices, RecordFile
+    from _typeshed import WriteableBuffer
 
-    Kind = RecordFile | ModelFile
-
-NativeOrder = Annotated[
-    str, typer.Option(help="big or little for COMP-5, COMP-N, INDEX and BINARY-x. [default: as COMP items]")
-]
+    from engine.cli.record_options import Kind
+    from parsers.records.framing import Cut
 
 
-def one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:
-    """Returns a value that must be one of some."""
-    if value not in allowed:
-        raise ConfigurationException(f"{option} {value} is not known: it is one of {', '.join(allowed)}")
-    return value
+@app.command()
+@with_groups
+def decode(
+    file: Annotated[str, typer.Argument(help="The file of records, or - for standard input.")],
+    records: RecordOptions,
+    trim: Annotated[str, typer.Option(help="Which blanks texts lose: right, left, both or none.")] = "right",
+    file_header: Annotated[int, typer.Option(help="Bytes to skip at the beginning of the file.")] = 0,
+    file_footer: Annotated[int, typer.Option(help="Bytes to leave at the end of the file.")] = 0,
+    output: Annotated[Path | None, typer.Option(help="Write the JSON to this file.")] = None,
+    max_input: MaxRecords = "",
+) -> None:
+    """Print the records of a file as JSON, one object a line.
+
+    Groups are objects, tables are arrays, numbers keep all their digits. Of items that share their storage, each is
+    there under its name; one that cannot be read is null if another can.
+
+    Example: penstock decode flows/samples/cobol_records/records/order.bin --copybook
+    flows/samples/cobol_records/order.cpy --ccsid 37
+    """
+    from parsers.records.json_fields import TRIMS, to_json
+
+    coding = replace(records.coding.coding(), trim=one_of("--trim", trim, TRIMS))
+    kind, read = records.kind(records.framing.framing(file_header, file_footer), coding)
+    with _streams(file, output, records.failure, read, max_input) as (source, out, failures):
+        for cut in _progress(kind.cut(source), source):
+            try:
+                line = to_json(kind.decode(cut))
+            except BrokerError as error:
+                out.flush()
+                failures.add(error, cut.raw)
+                continue
+            out.write(line.encode("utf-8", "replace") + b"\n")
+            failures.done += 1
 
 
-@dataclass(frozen=True, slots=True)
-class CopybookOptions:
-    """Options that say how copybooks are written."""
+def _progress(cuts: Iterator[Cut], source: BinaryIO) -> Iterator[Cut]:
+    """The records, with a bar on stderr if a person is looking at it and not at the records themselves."""
+    if not sys.stderr.isatty() or sys.stdout.isatty():
+        yield from cuts
+        return
+    from rich.console import Console
+    from rich.progress import Progress
 
-    copybooks: Annotated[
-        list[Path] | None, typer.Option("--copybooks", "-I", help="A folder in which COPY looks; may be repeated.")
-    ] = None
-    allow_files: AllowFiles = None
-    source_format: Annotated[
-        str,
-        typer.Option(help="How copybooks are written: auto, fixed, free or variable (fixed without a right margin)."),
-    ] = "auto"
-    binary_size: Annotated[
-        str, typer.Option(help="The bytes of COMP items by their digits: 2-4-8 (IBM), 1-2-4-8 or 1--8 (Micro Focus).")
-    ] = "2-4-8"
-    lp: Annotated[int, typer.Option("--lp", help="The bits of pointers: 32 or 64.")] = 32
-    currency: Annotated[str, typer.Option(help="The currency sign in pictures.")] = "$"
-    decimal_point_is_comma: Annotated[bool, typer.Option("--decimal-point-is-comma", help="As in SPECIAL-NAMES.")] = (
-        False
-    )
-
-    def dialect(self) -> Dialect:
-        """Returns the dialect that the options make."""
-        from engine.files.allowed_folders import allowed_files
-        from parsers.importers.copybook.source import BINARY_SIZES, SOURCE_FORMATS, Dialect
-
-        if len(self.currency) != 1 or self.currency.isalnum():
-            raise ConfigurationException(
-                f"--currency {self.currency} is no currency sign: it is one character, no letter or digit"
-            )
-        return Dialect(
-            source_format=one_of("--source-format", self.source_format, SOURCE_FORMATS),
-            folders=tuple(self.copybooks or ()),
-            decimal_point_is_comma=self.decimal_point_is_comma,
-            currency=self.currency,
-            binary_size=one_of("--binary-size", self.binary_size, BINARY_SIZES),
-            lp=64 if one_of("--lp", str(self.lp), ("32", "64")) == "64" else 32,
-            allowed=allowed_files(self.allow_files or ()).roots,
-        )
+    size = os.fstat(source.fileno()).st_size or None
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("bytes", total=size)
+        for cut in cuts:
+            progress.update(task, completed=cut.offset + len(cut.raw))
+            yield cut
 
 
-@dataclass(frozen=True, slots=True)
-class CodingOptions:
-    """Options that say how the bytes of fields are read."""
+@app.command()
+@with_groups
+def encode(
+    file: Annotated[str, typer.Argument(help="The file of JSON, one object a line, or - for standard input.")],
+    records: RecordOptions,
+    output: Annotated[Path | None, typer.Option(help="Write the records to this file.")] = None,
+    max_input: MaxRecords = "",
+) -> None:
+    """Write JSON objects, one a line, as the records of a file: what decode prints makes the same records again.
 
-    ccsid: Annotated[int, typer.Option(help="The CCSID of texts and of numbers of characters, such as 37 or 500.")] = (
-        1208
-    )
-    encoding: Annotated[
-        int | None,
-        typer.Option(help="The MQ encoding of binary numbers. [default: 785 for an EBCDIC CCSID, else 530]"),
-    ] = None
-    byte_order: Annotated[str, typer.Option(help="big or little, in place of the encoding's order of COMP items.")] = ""
-    native_order: NativeOrder = ""
-    float_format: Annotated[
-        str, typer.Option(help="ieee or ibm, in place of the encoding's form of COMP-1 and COMP-2.")
-    ] = ""
-    sign: Annotated[
-        str, typer.Option("--sign", help="Zoned signs: ascii, ebcdic or ebcdic-custom. [default: by the CCSID]")
-    ] = ""
-    national_ccsid: Annotated[int, typer.Option(help="The CCSID of N and G pictures.")] = 1200
-    blank_is_null: Annotated[
-        bool, typer.Option("--blank-is-null", help="A zoned number of blanks is null, not an error.")
-    ] = False
+    A field that is not given has its VALUE, or zeros or blanks by its type; a count that is not given is that of its
+    table. Of items that share their storage, the first that is given counts where they overlap.
 
-    def coding(self) -> Coding:
-        """Returns the coding that the options make."""
-        from engine.descriptor import is_encoding
-        from parsers.charsets.ccsid import codec
-        from parsers.records.json_fields import ORDERS, ZONED_SIGNS, coding_of
-
-        for ccsid in (self.ccsid, self.national_ccsid):
-            codec(ccsid)
-        encoding = coding_of(self.ccsid, self.encoding).encoding
-        if not is_encoding(encoding):
-            raise ConfigurationException(
-                f"--encoding {encoding} is no MQ encoding: 785 is a mainframe's, 273 big endian, 546 little endian"
-            )
-        if self.byte_order:
-            order = one_of("--byte-order", self.byte_order, ORDERS)
-            encoding = encoding & ~0xF | (1 if order == "big" else 2)
-            if encoding & 0xF00 in {0x100, 0x200}:
-                encoding = encoding & ~0xF00 | (0x100 if order == "big" else 0x200)
-        if self.float_format:
-            ieee = 0x200 if encoding & 0xF == 2 else 0x100
-            form = one_of("--float-format", self.float_format, ("ieee", "ibm"))
-            encoding = encoding & ~0xF00 | (0x300 if form == "ibm" else ieee)
-        native = one_of("--native-order", self.native_order, ORDERS) if self.native_order else None
-        sign = one_of("--sign", self.sign, ZONED_SIGNS) if self.sign else None
-        made = coding_of(self.ccsid, encoding, sign, native)
-        return replace(made, national_ccsid=self.national_ccsid, blank_is_null=self.blank_is_null)
+    Example: penstock encode docs/copybooks/orders.json --copybook docs/copybooks/order.cpy --output orders.bin
+    """
+    framing = records.framing
+    if framing.record_format.upper() == "L" and not records.choice.length_field:
+        framing = replace(framing, record_format="F")  # the field that says how long a record is has its value in JSON
+    kind, read = records.kind(framing.framing(), records.coding.coding())
+    with _streams(file, output, records.failure, read, max_input) as (lines, out, failures):
+        _write(kind, lines, out, failures)
 
 
-@dataclass(frozen=True, slots=True)
-class FramingOptions:
-    """Options that say how records stand in a file."""
-
-    record_format: Annotated[
-        str,
-        typer.Option(
-            help="F (fixed length), V (RDW), VB (BDW and RDW), D (text lines) or L (a field says the length)."
-        ),
-    ] = "F"
-    record_length: Annotated[int | None, typer.Option(help="The length of F records. [default: the copybook's]")] = None
-    rdw_order: Annotated[str, typer.Option(help="big or little: the order of bytes of an RDW.")] = "big"
-    rdw_adjustment: Annotated[int, typer.Option(help="Added to what an RDW says.")] = 0
-    rdw_excludes_itself: Annotated[
-        bool, typer.Option("--rdw-excludes-itself", help="An RDW does not count its own 4 bytes.")
-    ] = False
-    bdw_order: Annotated[str, typer.Option(help="big or little: the order of bytes of a BDW.")] = "big"
-    bdw_adjustment: Annotated[int, typer.Option(help="Added to what a BDW says.")] = 0
-    length_adjustment: Annotated[int, typer.Option(help="Added to what the length field says.")] = 0
-    record_start: Annotated[int, typer.Option(help="Bytes of each record to skip before its fields.")] = 0
-    record_end: Annotated[int, typer.Option(help="Bytes of each record to skip behind its fields.")] = 0
-
-    def framing(self, header: int = 0, footer: int = 0) -> Framing:
-        """Returns the framing that the options make, for a file with so many bytes around its records."""
-        from parsers.records.framing import LONGEST_RECORD, RECORD_FORMATS, Framing
-        from parsers.records.json_fields import ORDERS
-
-        skipped = {
-            "--record-start": self.record_start,
-            "--record-end": self.record_end,
-            "--file-header": header,
-            "--file-footer": footer,
-        }
-        for option, size in skipped.items():
-            if not 0 <= size <= LONGEST_RECORD:
-                raise ConfigurationException(f"{option} {size} is no number of bytes")
-        if self.record_length is not None and not 0 < self.record_length <= LONGEST_RECORD:
-            raise ConfigurationException(f"--record-length {self.record_length} is no length of records")
-        return Framing(
-            format=one_of("--record-format", self.record_format.upper(), RECORD_FORMATS),
-            length=self.record_length,
-            rdw_order=one_of("--rdw-order", self.rdw_order, ORDERS),
-            rdw_adjustment=self.rdw_adjustment,
-            rdw_excludes_itself=self.rdw_excludes_itself,
-            bdw_order=one_of("--bdw-order", self.bdw_order, ORDERS),
-            bdw_adjustment=self.bdw_adjustment,
-            length_adjustment=self.length_adjustment,
-            header=header,
-            footer=footer,
-            start=self.record_start,
-            end=self.record_end,
-        )
+@contextmanager
+def _streams(
+    file: str, output: Path | None, failure: FailureOptions, read: Iterable[Path], max_input: str
+) -> Iterator[tuple[BinaryIO, BinaryIO, _Failures]]:
+    """Opens an input and an output, which may be no file that is read, and what takes the records that fail."""
+    failures = _Failures(failure.on_error, failure.quarantine)
+    refuse_inputs(_outputs_of(output, failure.quarantine), (_input_of(file), *read))
+    with (
+        _opened(file, max_input) as source,
+        _standard_output() if output is None else written(output) as out,
+        failures,
+    ):
+        yield source, out, failures
 
 
-@dataclass(frozen=True, slots=True)
-class ChoiceOptions:
-    """Options that say which fields there are, and which record each is."""
+def _write(kind: Kind, source: BinaryIO, out: BinaryIO, failures: _Failures) -> None:
+    from parsers.records.framing import framed
+    from parsers.records.json_fields import from_json
 
-    type_: Annotated[str, typer.Option("--type", help="The record (level 01) or message, where there are more.")] = ""
-    length_field: Annotated[str, typer.Option(help="For L: a field's name, or OFFSET:SIZE of a binary number.")] = ""
-    segment: Annotated[
-        list[str] | None,
-        typer.Option("--segment", help="FIELD=VALUE,VALUE:NAME, where NAME is a record or redefines; may be repeated."),
-    ] = None
-    fillers: Annotated[bool, typer.Option("--fillers", help="FILLER items are fields as well.")] = False
-    odoslide: Annotated[
-        bool,
-        typer.Option("--odoslide/--no-odoslide", help="Whether what follows a table of variable length moves with it."),
-    ] = True
-
-    def choices(self) -> Choices:
-        """Returns the choices that the options make."""
-        from parsers.records.record_file import Choices
-
-        return Choices(
-            self.type_, tuple(self.segment or ()), self.length_field, fillers=self.fillers, slide=self.odoslide
-        )
+    for number, line in _lines(source):
+        try:
+            record = kind.encode(from_json(line.decode("utf-8"), number), number)
+            for data in framed(iter((record,)), kind.framing, kind.coding.blank, None):
+                out.write(data)
+        except UnicodeDecodeError as error:
+            failures.add(ParserException(5705, f"line {number} is not in UTF-8: {error}"), line)
+        except BrokerError as error:
+            failures.add(error, line)
+        else:
+            failures.done += 1
 
 
-MaxRecords = Annotated[
-    str,
-    typer.Option(
-        "--max-input", metavar="SIZE", help="The most bytes that are read, such as 2G; of a device 100M, else any."
-    ),
-]
+def _lines(source: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, with their numbers."""
+    from parsers.records.json_fields import LONGEST_LINE
+
+    number = 0
+    while line := source.readline(LONGEST_LINE):
+        number += 1
+        if len(line) == LONGEST_LINE:
+            raise ParserException(5705, f"line {number} has more than {LONGEST_LINE:,} bytes")
+        if line.strip():
+            yield number, line
 
 
-@dataclass(frozen=True, slots=True)
-class FailureOptions:
-    """Options that say what is done with records that fail."""
-
-    on_error: Annotated[str, typer.Option(help="stop, skip or quarantine (which needs --quarantine).")] = "stop"
-    quarantine: Annotated[
-        Path | None,
-        typer.Option(help="Write records that fail to this file, those of blocks without them, and go on."),
-    ] = None
+def _input_of(file: str) -> Place:
+    """Returns the file that is read, or the descriptor of standard input for -."""
+    return 0 if file == "-" else Path(file)
 
 
-@dataclass(frozen=True, slots=True)
-class DescriptionOptions:
-    """Options that name the description of records: a copybook, or a message set and one of its formats."""
-
-    copybook: Annotated[str, typer.Option("--copybook", help="The copybook that describes the records.")] = ""
-    messageset: Annotated[str, typer.Option("--messageset", help="The message set that describes them.")] = ""
-    format_: Annotated[
-        str, typer.Option("--format", help="The wire format of a message set, by its name in the set or its kind.")
-    ] = ""
-
-    def kind(
-        self, dialect: Dialect, framing: Framing, coding: Coding, choices: Choices
-    ) -> tuple[Kind, tuple[Path, ...]]:
-        """Returns the kind of file that is described, and the files that were read to know it."""
-        if bool(self.copybook) == bool(self.messageset):
-            raise ConfigurationException("name what describes the records: --copybook FILE or --messageset FILE")
-        return (
-            self._of_copybook(dialect, framing, coding, choices)
-            if self.copybook
-            else (self._of_set(framing, coding, choices), (Path(self.messageset),))
-        )
-
-    def _of_copybook(
-        self, dialect: Dialect, framing: Framing, coding: Coding, choices: Choices
-    ) -> tuple[RecordFile, tuple[Path, ...]]:
-        from engine.cli.command_failures import existing
-        from parsers.importers.copybook import read_copybook
-        from parsers.records.record_file import record_file
-
-        if self.format_ not in {"", "CWF"}:
-            raise ConfigurationException(f"--format {self.format_} needs a message set: a copybook describes CWF")
-        book = read_copybook(existing(self.copybook), dialect)
-        return record_file(book, framing, coding, choices), book.files
-
-    def _of_set(self, framing: Framing, coding: Coding, choices: Choices) -> ModelFile:
-        from engine.cli.command_failures import existing
-        from flows.message_sets.reader import load_message_set
-        from parsers.records.model_file import model_file
-
-        if choices.segments or choices.length_field or choices.fillers or framing.format == "L":
-            raise ConfigurationException("segments, length fields and fillers are those of a copybook: name one")
-        found = load_message_set(str(existing(self.messageset)))
-        return model_file(found, self.format_, choices.type, framing, coding)
+def _outputs_of(output: Path | None, quarantine: Path | None) -> list[Place]:
+    """Returns the files that are written; without a name, standard output, which may be a file as well."""
+    places: list[Place] = [1 if output is None else output]
+    return places if quarantine is None else [*places, quarantine]
 
 
-@dataclass(frozen=True, slots=True)
-class RecordOptions:
-    """All options that decode and encode share, but for those of their outputs."""
+class _BoundedInput(RawIOBase):
+    """A stream of which so many bytes are read and no more: one that has more is refused when they have been read."""
 
-    description: DescriptionOptions
-    choice: ChoiceOptions
-    coding: CodingOptions
-    framing: FramingOptions
-    source: CopybookOptions
-    failure: FailureOptions
+    def __init__(self, raw: FileIO, name: str, most: int) -> None:
+        self._raw, self._name, self._most = raw, name, most
+        self._left = most
 
-    def kind(self, framing: Framing, coding: Coding) -> tuple[Kind, tuple[Path, ...]]:
-        """Returns the kind of file that is described, and the files that were read to know it."""
-        return self.description.kind(self.source.dialect(), framing, coding, self.choice.choices())
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._raw.fileno()
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
+        count = self._raw.readinto(buffer)
+        self._left -= count or 0
+        if self._left < 0:
+            text = f"{self._name} has more than {self._most:,} bytes: raise the limit by --max-input"
+            raise ConfigurationException(text)
+        return count
+
+
+@contextmanager
+def _opened(file: str, max_input: str) -> Iterator[BinaryIO]:
+    """Yields a file, or standard input, with a limit: the one that is said, or 100M for a device, which may not end."""
+    if file == "-" and sys.stdin is None:
+        raise ConfigurationException("standard input is closed: pipe something into it, or name a file")
+    name = "standard input" if file == "-" else file
+    with open(0 if file == "-" else existing(file, OR_STANDARD_INPUT), "rb", buffering=0, closefd=file != "-") as raw:
+        is_device = stat.S_ISCHR(os.fstat(raw.fileno()).st_mode) and not raw.isatty()
+        most = size_of(max_input) if max_input else MOST if is_device else None
+        yield BufferedReader(raw if most is None else _BoundedInput(raw, name, most))
+
+
+@contextmanager
+def _standard_output() -> Iterator[BinaryIO]:
+    """Yields standard output for bytes, which has all of them when the block ends, however it ends."""
+    out = sys.stdout.buffer
+    try:
+        yield out
+    finally:
+        out.flush()
+
+
+_MOST_SHOWN = 20
+
+
+class _Failures:
+    """The records that have failed so far; those that are put aside take their file when all records are done."""
+
+    def __init__(self, on_error: str, quarantine: Path | None) -> None:
+        self._on_error = one_of("--on-error", on_error, ("stop", "skip", "quarantine"))
+        if quarantine is not None and self._on_error == "stop":
+            self._on_error = "quarantine"
+        if (self._on_error == "quarantine") != (quarantine is not None):
+            raise ConfigurationException("--on-error quarantine and --quarantine FILE go together")
+        self._path = quarantine
+        self._stack = ExitStack()
+        self._file: BinaryIO | None = None
+        self.count = 0
+        self.done = 0
+
+    def __enter__(self) -> Self:
+        """Begins a file that replaces what another run has put aside; without one it begins with the first failure."""
+        if self._path is not None and self._path.exists():
+            self._open(self._path)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Puts the file in its place if all went well, and says how many records were left out."""
+        self._stack.__exit__(kind, error, trace)
+        if self.count:
+            went = f"put into {self._path}" if self._path is not None and error is None else "left out"
+            typer.echo(f"penstock: {self.done:,} records done, {self.count:,} {went}", err=True)
+
+    def add(self, error: BrokerError, raw: bytes) -> None:
+        """Deal with a record that failed; raises the error where it is to stop."""
+        if self._on_error == "stop":
+            raise error
+        self.count += 1
+        if self.count <= _MOST_SHOWN:
+            typer.echo(f"penstock: {error}", err=True)
+        if self._path is not None:
+            (self._file or self._open(self._path)).write(raw)
+
+    def _open(self, path: Path) -> BinaryIO:
+        self._file = self._stack.enter_context(written(path))
+        return self._file
