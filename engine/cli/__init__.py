@@ -1,4 +1,4 @@
-"""The command line: a file has its command in its name, or stands in a table; what it needs is imported when it runs."""
+"""The command line: a command is in the file named after it, or in that of a table; it imports what it needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""penstock deploy, undeploy and rollback: what a broker runs, changed everywhere at once or not at all."""
+"""penstock deploy, undeploy, rollback, change-properties, report-properties and trace: the flows of a broker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from engine.cli import app
-from engine.cli.shared_options import BrokerName, GroupName, Json, OwnNodes, SomeGroup, known_flows, show
+from engine.cli.shared_options import BrokerName, FlowName, GroupName, Json, OwnNodes, SomeGroup, known_flows, show
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -126,3 +126,104 @@ def _carried(
     if not dry_run:
         lines.append(f"deployed: {planned.after.digest[:16]}")
     show(planned.as_data() | {"dryRun": dry_run}, lines, as_json=as_json)
+
+
+@app.command("change-properties")
+def change_properties(
+    name: BrokerName,
+    flow: FlowName,
+    values: Annotated[list[str], typer.Argument(metavar="NAME=VALUE...", help="Properties: NAME, or Node.property.")],
+    group: SomeGroup = "",
+    as_json: Json = False,
+) -> None:
+    """Change properties of a flow that is deployed; new instances with them start before the old ones stop.
+
+    Example: penstock change-properties shop orders additionalInstances=3 "In.queueName=ORDERS.IN"
+    """
+    from engine.broker.administration import broker_of
+    from engine.broker.deployment import changed
+    from engine.broker.repository.repository import Change
+
+    given = dict(_value(text) for text in values)
+    found = broker_of(name)
+
+    def change(planned: Planned) -> Change:
+        return Change("change-properties", f"{flow}: {', '.join(values)}")
+
+    planned = found.change(
+        lambda state: changed(state, flow, group, given, lambda key: found.repository.contents([key])[key]), change
+    )
+    show(planned.as_data(), [str(c) for c in planned.changes] or ["nothing changes"], as_json=as_json)
+
+
+def _value(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not (name and separator):
+        raise ConfigurationException(f"{text} is no property: write NAME=VALUE, or Node.property=VALUE")
+    return name, value
+
+
+@app.command("report-properties")
+def report_properties(
+    name: BrokerName,
+    flow: FlowName,
+    group: SomeGroup = "",
+    as_json: Json = False,
+) -> None:
+    """Show the properties of a flow that is deployed, with its nodes', and how its instances run.
+
+    Example: penstock report-properties shop orders
+    """
+    from engine.broker.administration import broker_of
+    from engine.broker.changes import uses_of
+    from engine.broker.property_report import report
+
+    found = broker_of(name)
+    state = found.load("read", group=group, flow=flow)
+    pairs = uses_of(state, flow, group)
+    contents = found.repository.contents({use.content for _, use in pairs})
+    rows = [report(own, use, contents[use.content]) for own, use in pairs]
+    lines: list[str] = []
+    for row in rows:
+        lines.append(f"{row['group']}/{row['flow']}: {row['instances']}")
+        lines += [f"  {key}='{value}'" for key, value in row["properties"].items()]
+    show(rows if len(rows) > 1 else rows[0], lines, as_json=as_json)
+
+
+@app.command()
+def trace(
+    name: BrokerName,
+    flow: FlowName,
+    level: Annotated[str, typer.Option(help="Trace from now on: none, normal, or debug.")] = "",
+    reset: Annotated[bool, typer.Option("--reset", help="Forget what was traced until now.")] = False,
+    group: SomeGroup = "",
+    as_json: Json = False,
+) -> None:
+    """Print the user trace of a flow, or switch it with --level.
+
+    Example: penstock trace shop orders --level debug
+    """
+    from engine.broker.administration import broker_of
+    from engine.broker.changes import switched, uses_of
+    from engine.broker.repository.repository import Change
+    from engine.broker.state import TRACE_LEVELS
+    from engine.broker.tracing import as_data, forget, trace_lines
+
+    found = broker_of(name)
+    state = found.load("operate" if level or reset else "read", flow=flow, group=group)
+    uses = uses_of(state, flow, group)
+    for own, use in uses if reset else ():
+        forget(found.folder, own.name, use.name)
+    if not level:
+        traces = [(own.name, use.name, list(trace_lines(found.folder, own.name, use.name))) for own, use in uses]
+        rows = [{"group": own, "flow": name, "entries": as_data(lines)} for own, name, lines in traces]
+        show(rows, [line for _, _, lines in traces for line in lines], as_json=as_json)
+        return
+    if level not in TRACE_LEVELS:
+        raise ConfigurationException(f"--level {level} is none of {', '.join(TRACE_LEVELS)}")
+
+    def change(planned: Planned) -> Change:
+        return Change("trace", f"{level}: {flow}")
+
+    found.change(lambda now: switched(now, [flow], group, trace=level), change, right="operate", deploys=False)
+    show({"flow": flow, "level": level}, [f"{flow}: user trace {level}"], as_json=as_json)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from engine.cli.queue import lines as rows
+from engine.cli.statistics import queue_lines as rows
 from tests.cli.command_line import penstock
 from tests.cli.queues import lines, made
 
