@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -14,12 +13,13 @@ from engine.errors import BrokerError
 from engine.mq import pcf
 from engine.mq.intervals import OF_MANAGER, Clock, interval_of, is_on
 from engine.mq.statistics import ACCOUNTING, STATISTICS, Records, header
+from engine.mq.status import connection_id
 from engine.mq.unit import Work
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
     from engine.mq.manager import QueueManager
-    from engine.mq.pcf import Written
+    from engine.mq.pcf import Parameter, Written
     from engine.work import Arrival, Selection
 
 _PAIRS: Final = ("puts", "put_bytes", "gets", "get_bytes", "browses", "browse_bytes")
@@ -99,17 +99,23 @@ def estimated(calls: int, taken: int, timed: int) -> int:
 class Account:
     """The tallies of one unit of work, kept while accounting is on."""
 
-    __slots__ = ("_accounting", "application", "began", "tallies", "user", "work")
+    __slots__ = ("_accounting", "application", "began", "connection", "process", "records", "tallies", "user", "work")
 
     def __init__(self, accounting: Accounting, work: Work, began: float) -> None:
         self._accounting = accounting
         self.user, self.application = work.context
+        self.connection = pcf.identifier("connection", bytes.fromhex(connection_id(work.manager.name, id(work))))
+        self.process = 0  # known once it works
+        self.records = 0
         self.began = began
         self.tallies: dict[str, Tally] = {}
         self.work = ref(work, lambda _: accounting.note_end(self))
 
     def tally(self, queue: str) -> Tally:
         """Returns the new tally of a queue by its name or an alias."""
+        work = self.work()
+        if work is not None:
+            self.process = work.process
         found = self.tallies[queue] = Tally(queue, self._accounting.key_of(queue))
         return found
 
@@ -363,9 +369,11 @@ class Accounting:
                 groups.append(pcf.group("queues_of_task", (_queue(name), found)))
         if not groups:
             return
+        account.records += 1
         parts = [
             _header(self._manager.name, int(account.began), int(now)),
-            _task(account.application, account.user, os.getpid(), len(groups)),
+            account.connection,
+            _task(account.application, account.user, account.process, account.records, len(groups)),
             pcf.Written(b"".join(groups), len(groups)),
         ]
         account.began = now
@@ -378,8 +386,9 @@ def _header(name: str, began: int, ended: int) -> Written:
 
 
 @lru_cache(maxsize=256)
-def _task(application: str, user: str, process: int, count: int) -> Written:
-    return pcf.parameters({"application": application, "user": user, "process": process, "object_count": count})
+def _task(application: str, user: str, process: int, number: int, count: int) -> Written:
+    said: dict[str, Parameter] = {"application": application, "user": user, "sequence_number": number}
+    return pcf.parameters(said | {"process": process, "object_count": count})
 
 
 @lru_cache(maxsize=256)

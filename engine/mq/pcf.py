@@ -29,7 +29,7 @@ _INT: Final = struct.Struct("<i")
 _LONG: Final = struct.Struct("<q")
 _TEXT: Final = struct.Struct("<5i")  # kind, length, parameter, CCSID, length of the text
 _UTF_8: Final = 1208
-_INTEGER, _STRING, _INTEGERS, _GROUP, _LONG_INTEGER, _LONG_INTEGERS = 3, 4, 5, 20, 23, 25
+_INTEGER, _STRING, _INTEGERS, _BYTES, _GROUP, _LONG_INTEGER, _LONG_INTEGERS = 3, 4, 5, 9, 20, 23, 25
 _COMMANDS: Final = {"statistics": (21, 165), "accounting": (22, 168)}  # the header's kind, and its command
 _NAMES: Final = {
     "queue_manager": 2015,
@@ -40,13 +40,17 @@ _NAMES: Final = {
     "command_level": 31,
     "sequence_number": 1079,
     "process": 1024,
+    "connection": 7006,
     "application": 3024,
     "user": 3025,
     "object_count": 732,
     "queues": 8011,
     "queues_of_task": 8010,
     "queue": 2016,
+    "creation_date": 2004,
+    "creation_time": 2005,
     "queue_type": 20,
+    "definition_type": 7,
     "depth": 3,
     "low_depth": 740,
     "high_depth": 739,
@@ -113,6 +117,17 @@ def group(name: str, parts: Sequence[Written]) -> bytes:
     """Returns a group of parameters that are written already as bytes."""
     head = _START.pack(_GROUP, 16, _NAMES[name]) + _INT.pack(sum([part.parameters for part in parts]))
     return b"".join([head, *[part.data for part in parts]])
+
+
+def identifier(name: str, data: bytes) -> Written:
+    """Returns a parameter of bytes.
+
+    >>> read(record("accounting", [identifier("connection", bytes(24))]))["connection"] == "00" * 24
+    True
+    """
+    padded = len(data) + -len(data) % 4
+    head = _START.pack(_BYTES, 16 + padded, _NAMES[name]) + _INT.pack(len(data))
+    return Written(head + data.ljust(padded, b"\0"), 1)
 
 
 class Numbers:
@@ -241,6 +256,8 @@ def _value(kind: int, data: bytes) -> object:
         return _INT.unpack(data)[0]
     if kind == _LONG_INTEGER:
         return _LONG.unpack_from(data, _INT.size)[0]
+    if kind == _BYTES:
+        return data[4 : 4 + _INT.unpack_from(data)[0]].hex()
     if kind == _STRING:
         return data[8 : 8 + _INT.unpack_from(data, 4)[0]].decode().rstrip(" ")
     if kind in {_INTEGERS, _LONG_INTEGERS}:

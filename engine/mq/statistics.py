@@ -27,6 +27,8 @@ ACCOUNTING: Final = "SYSTEM.ADMIN.ACCOUNTING.QUEUE"
 _DESTINATIONS: Final = (STATISTICS, ACCOUNTING)
 _TOGETHER: Final = 100  # queues in one record
 _LOCAL_QUEUE: Final = 1
+_PREDEFINED: Final = 1  # MQQDT_PREDEFINED
+_CREATED: Final = {"creation_date": "CRDATE", "creation_time": "CRTIME"}  # of queues that were defined
 _QUEUE_MANAGER: Final = 7  # MQAT_QMGR
 _LOG: Final = logging.getLogger("penstock.statistics")
 _UNWRITTEN: Final = ("times", "timed")
@@ -207,11 +209,13 @@ class Statistics:
 
 def _group(queue: Queue, before: Seen) -> dict[str, Parameter]:
     """Returns what is written of a queue at the end of an interval."""
-    counts = queue.counts
+    counts, values = queue.counts, queue.definition.values
     found = since(before, counts.seen())
     said: dict[str, Parameter] = {
         "queue": queue.definition.name,
+        **{name: str(values[word]) for name, word in _CREATED.items() if word in values},
         "queue_type": _LOCAL_QUEUE,
+        "definition_type": _PREDEFINED,
         "store": "durable" if queue.backings else "memory",
         "depth": queue.depth,
         "low_depth": counts.low,

@@ -31,10 +31,21 @@ def status(kind: str, pattern: str, name: str, queues: Iterable[Queue], works: I
     return [one for work in working for one in _handles(work, opened)]
 
 
+def connection_id(name: str, number: int) -> str:
+    """Returns the id of a connection: of all that the queue manager of this name has, and then its own.
+
+    >>> connection_id("QM1", 255)
+    '414D5143514D3120202020202020202000000000000000FF'
+    """
+    return f"{f'AMQC{name[:12]:12}'.encode().hex().upper()}{number:016X}"
+
+
 def _connection(work: Work) -> Row:
     user, application = work.context
+    whole = connection_id(work.manager.name, id(work))
     return {
-        CONN: f"{id(work):016X}",
+        CONN: whole[32:],
+        "EXTCONN": whole[:32],
         "TYPE": CONN,
         "APPLTAG": application,
         "PID": work.process,

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from engine.mq.topics.settings import TopicSettings
 
 _MOST: Final = 20_000  # topics that are remembered
-_NOBODY: Final = "0" * 48  # a connection that there is not
 
 
 class Traffic:
@@ -57,7 +56,7 @@ class Count(NamedTuple):
 
     messages: int = 0
     last: int = 0
-    publisher: str = _NOBODY
+    publisher: int = 0
 
 
 class Counts:
@@ -103,7 +102,7 @@ class Counts:
             copy.sent -= sent
             self._send(copy.subscription.name, sent + whole, max(copy.last, last if whole else 0))
         known = self.published.pop(place, Count())
-        self.published[place] = Count(known.messages + count, last, f"{traffic.publisher:016X}")
+        self.published[place] = Count(known.messages + count, last, traffic.publisher)
 
     def send(self, subscription: str, messages: int, last: int) -> None:
         """Counts messages for a subscription."""

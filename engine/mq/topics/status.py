@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.message.topics import levels_of, wildcards
 from engine.mq.admission import stamp_of
+from engine.mq.status import connection_id
 from engine.mq.topics.retained import retained_topics
 from engine.mq.topics.routes import Count
 from engine.mq.topics.trie import Trie
@@ -23,6 +24,7 @@ SBSTATUS: Final = "SBSTATUS"
 PUBSUB: Final = "PUBSUB"
 STATUS: Final = (TPSTATUS, SUBSCRIBERS, PUBLISHERS, SBSTATUS, PUBSUB)
 _PRIVATE: Final = frozenset({"SUB", "TOPICSTR"})  # of a subscription's status, which a topic's does not say of it
+_NOBODY: Final = "0" * 48  # no connection: subscriptions are nobody's
 _STATES: Final = {"ENABLED": "ACTIVE", "COMPAT": "COMPAT"}
 
 
@@ -50,7 +52,7 @@ def _subscriptions(manager: QueueManager, pattern: str) -> list[Row]:
         said: Row = {name: one[name] for name in ("SUB", "DURABLE", "SUBID", "SUBTYPE", "SUBUSER", "TOPICSTR")}
         resumed: Row = {"RESMDATE": one["CRDATE"], "RESMTIME": str(one["CRTIME"]).replace(".", ":")}
         told: Row = {"LMSGDATE": last_date, "LMSGTIME": last_time, "NUMMSGS": count.messages}
-        found.append(said | resumed | told | {"ACTCONN": count.publisher})
+        found.append(said | resumed | told | {"ACTCONN": _NOBODY})
     return found
 
 
@@ -60,7 +62,7 @@ def _publishers(manager: QueueManager, topics: set[str]) -> list[Row]:
     for (topic, point), count in sorted(manager.topics.counted().published.items()):
         if topic in topics and not point:
             date, time = _moment(count.last)
-            said: Row = {"ACTCONN": count.publisher, "NUMPUBS": count.messages}
+            said: Row = {"ACTCONN": connection_id(manager.name, count.publisher), "NUMPUBS": count.messages}
             found.append({"TOPICSTR": topic, **said, "LPUBDATE": date, "LPUBTIME": time})
     return found
 

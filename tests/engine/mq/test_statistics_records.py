@@ -14,6 +14,7 @@ from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq import QueueManager, pcf
 from engine.mq.message_json import from_line, to_line
+from engine.mq.server_operations import unprotected
 from engine.work import Selection
 from tests.engine.mq.served import serving
 
@@ -126,6 +127,8 @@ def test_what_is_counted(queues: QueueManager, clock: Stopped) -> None:
         "puts_failed": 0,
     }
     assert expected == {name: a[name] for name in expected}
+    shown = queues.display("QLOCAL", "C")[0]
+    assert (shown["CRDATE"], shown["CRTIME"], 1) == (c["creation_date"], c["creation_time"], c["definition_type"])
     assert (1, [0, 0]) == (c["puts_failed"], c["puts"])
 
 
@@ -224,11 +227,26 @@ def test_accounting(queues: QueueManager, clock: Stopped) -> None:
     queues.monitoring.run()
     (record,) = records(queues, ACCOUNTING)
     assert ("orders", [1, 0]) == (record["application"], record["queues_of_task"][0]["puts"])
+    assert (1, 2) == (found["orders"]["sequence_number"], record["sequence_number"])
+    assert found["orders"]["connection"] == record["connection"] != found["old"]["connection"]
+    assert f"{id(before):016x}" == found["old"]["connection"][32:]
     carried_out(queues, "ALTER QL(A) ACCTQ(OFF)")
     for _ in range(2):
         clock.now += 5
         queues.monitoring.run()
     assert before.account is None
+
+
+def test_accounting_of_other_processes(queues: QueueManager, clock: Stopped) -> None:
+    """A record has the process that works, and the connection, as DISPLAY CONN shows them."""
+    carried_out(queues, "ALTER QMGR ACCTIME(0.05) ACCTQ(ON)")
+    work = unprotected(queues.work(), process=4711)
+    work.put("A", Descriptor(), b"1", syncpoint=False)
+    (shown,) = (one for one in queues.display("CONN") if one["PID"] == 4711)
+    clock.now += 5
+    queues.monitoring.run()
+    (record,) = records(queues, ACCOUNTING)
+    assert (4711, f"{shown['EXTCONN']}{shown['CONN']}") == (record["process"], record["connection"].upper())
 
 
 def test_accounting_follows_statistics(queues: QueueManager) -> None:

@@ -154,3 +154,17 @@ def test_a_route_that_is_found_while_somebody_subscribes(monkeypatch: pytest.Mon
     for body in (b"1", b"2"):
         queues.publish("n", Descriptor(), body)
     assert [[b"2"]] == bodies(queues, "A")
+
+
+def test_publishers() -> None:
+    """The status of a topic's publishers has the connection that DISPLAY CONN shows."""
+    queues = manager()
+    work = queues.work()
+    work.publish("n", Descriptor(), b"")
+    work.commit()
+    (answer,) = queues.mqsc("DISPLAY TPSTATUS('n') TYPE(PUB) ACTCONN")
+    whole = str(dict(answer.objects[0])["ACTCONN"])
+    assert (48, True) == (
+        len(whole),
+        (whole[:32], whole[32:]) in [(c["EXTCONN"], c["CONN"]) for c in queues.display("CONN")],
+    )
