@@ -22,7 +22,7 @@ from engine.mq.mqsc import Answer, run
 from engine.mq.protection.unit_protection import Protection
 from engine.mq.queue import Queue
 from engine.mq.queued_message import Stored
-from engine.mq.refusals import Q_MGR_STOPPING, of_topic, refusal, unknown
+from engine.mq.refusals import Q_MGR_STOPPING, no_local_queue, of_topic, refusal, unknown
 from engine.mq.security.rights import SECURITY, Security
 from engine.mq.security.user_view import Guarded
 from engine.mq.topics.objects import KINDS
@@ -235,7 +235,9 @@ class QueueManager(Publisher):
         return run(self, text)
 
     def clear(self, name: str) -> None:
-        """Remove all messages of a queue that no unit of work uses."""
+        """Remove all messages of a local queue that no unit of work uses; an alias is none."""
+        if name in self.directory.aliases:
+            raise no_local_queue(name)
         if (queue := self.find(name)) is not None:
             self.directory.check_unused(queue, list(self._works))
             self.purge(name)

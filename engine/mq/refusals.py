@@ -42,6 +42,11 @@ def unknown(queue: str) -> MessageException:
     return refusal(UNKNOWN_OBJECT_NAME, f"there is no queue called {queue!r}: define it", queue)
 
 
+def no_local_queue(alias: str) -> MessageException:
+    """Returns the error for what can be done to local queues alone."""
+    return refusal(UNKNOWN_OBJECT_NAME, f"{alias} is an alias, and no local queue: name the one behind it", alias)
+
+
 def of_topic(alias: str, topic: str) -> MessageException:
     """Returns the error for a get from an alias of a topic."""
     text = f"alias {alias} stands for topic {topic}, from which nothing can be got: subscribe to it"
