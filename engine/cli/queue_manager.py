@@ -158,7 +158,7 @@ def _size(text: str) -> int | None:
     if not text:
         return None
     found = re.fullmatch(r"([0-9]+)([KMGT]?)B?", text.strip().upper())
-    if found is None:
+    if found is None or not int(found[1]):
         raise ConfigurationException(f"--max-size {text!r:.40} is no size: write a number of bytes, or one like 16M")
     return int(found[1]) * _UNITS[found[2]]
 

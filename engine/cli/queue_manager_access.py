@@ -98,7 +98,7 @@ def _reached(folder: Path | None, patience: float) -> Iterator[QueueManager | Cl
         return
     if broker is None and not folder.exists():
         text = f"{folder} is neither a queue manager's folder nor a broker, which has a folder, or a name below"
-        raise ConfigurationException(f"{text} {home()}: make one with `penstock broker create {folder}`")
+        raise ConfigurationException(f"{text} {home()}: make one with `penstock queue-manager create {folder}`")
     place = folder if broker is None else broker.queues
     manager = connected_or_opened(place, patience)
     with closing(manager), served(manager, place):

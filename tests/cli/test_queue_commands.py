@@ -112,6 +112,8 @@ REFUSALS = {
         ("queue-manager", "create", "{folder}/x", "--max-size", "99999999T"),
         "address space are too many",
     ),
+    "no size": (("queue-manager", "create", "x", "--max-size", "0"), "--max-size '0' is no size"),
+    "a file": (("get", "A", "--queue-manager", __file__), "there is no queue manager in "),
     "size": (("queue-manager", "create", "x", "--max-size", "many"), "--max-size 'many' is no size"),
     "name": (("queue-manager", "create", "{folder}/x", "--name", "two words"), "'two words' is no name"),
     "no name": (("queue-manager", "create", "{folder}/x", "--name", ""), "2058"),

@@ -178,7 +178,7 @@ def format_of(folder: Path) -> tuple[int, str, int]:
         found = json.loads(path.read_text(encoding="utf-8"))
         number, name, size = int(found["format"]), str(found["name"]), int(found["max_size"])
         checksum = found.pop("checksum")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         text = f"there is no queue manager in {folder}: make one with `penstock queue-manager create {folder}`"
         raise ConfigurationException(text) from None
     except (OSError, ValueError, TypeError, KeyError) as error:

@@ -40,7 +40,7 @@ class Room:
         used = environment.used() + more
         if used > _WARNED_AT * most and not self._warned:
             text = "the store in %s is %d %% full: get or purge messages, or give it a larger --max-size"
-            _LOG.warning(text, environment.path, 100 * used // most)
+            _LOG.warning(text, environment.path, min(100, 100 * used // most))
         self._warned = used > (_CALM_AT if self._warned else _WARNED_AT) * most
         if extent > most:
             return used > most
