@@ -140,8 +140,9 @@ class PartitionWork:
         return not selection.whole_groups or _is_whole([offered for offered, _ in self._offered])
 
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
-        if descriptor.msg_type not in ASK_NOTHING or descriptor.report or descriptor.feedback or descriptor.msg_flags:
-            check_put(descriptor)
+        plain = descriptor.msg_type in ASK_NOTHING and descriptor.coded_char_set_id
+        if not plain or descriptor.report or descriptor.feedback or descriptor.msg_flags:
+            descriptor = check_put(descriptor)
         if descriptor.expiry != UNLIMITED and descriptor.expiry <= 0:
             raise wrong_expiry(descriptor.expiry)
         if descriptor.priority < 0 or not 0 <= descriptor.persistence <= 1:

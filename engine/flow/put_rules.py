@@ -13,6 +13,7 @@ from engine.descriptor import (
     PERSISTENT,
     SEGMENT,
     UNLIMITED,
+    UTF_8,
     Descriptor,
 )
 from engine.errors import MessageException
@@ -45,11 +46,13 @@ _FLAGS_REJECTED: Final = 0x00000FFF | 0x000FF000  # MQMF_REJECT_UNSUP_MASK and M
 _UNKNOWN_FLAGS: Final = _FLAGS_REJECTED & ~0x1F
 
 
-def check_put(descriptor: Descriptor) -> None:
-    """Refuse a descriptor that MQPUT refuses for its type, its report options, its flags, its feedback or its place.
+def check_put(descriptor: Descriptor) -> Descriptor:
+    """Returns a descriptor as MQPUT takes it: with the CCSID of the queue manager where it has MQCCSI_Q_MGR.
 
-    >>> check_put(Descriptor(report=0x100, reply_to_q="REPORTS")), check_put(Descriptor(msg_type=65_536))
-    (None, None)
+    One is refused for its type, its report options, its flags, its feedback or its place in a group or a message.
+
+    >>> check_put(Descriptor(msg_type=65_536, coded_char_set_id=0)).coded_char_set_id
+    1208
     """
     report, kind, flags = descriptor.report, descriptor.msg_type, descriptor.msg_flags
     if not 1 <= kind <= _LAST:
@@ -64,6 +67,7 @@ def check_put(descriptor: Descriptor) -> None:
     if flags:
         _check_flags(flags, descriptor)
     check_reply_to(report, kind, descriptor.reply_to_q)
+    return descriptor if descriptor.coded_char_set_id else descriptor._replace(coded_char_set_id=UTF_8)
 
 
 def _check_flags(flags: int, descriptor: Descriptor) -> None:

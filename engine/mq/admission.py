@@ -12,6 +12,7 @@ from engine.descriptor import (
     PERSISTENT,
     SEGMENT,
     UNLIMITED,
+    UTF_8,
     Descriptor,
 )
 from engine.errors import MessageException
@@ -143,13 +144,13 @@ class Admission:
         It is complete with its id, when it was put, and by whom. False: nothing is done, it has to be admitted.
         """
         # fmt: off
-        (report, message_type, expiry, feedback, _, _, _, priority, persistence, msg_id, _, backouts, reply_to_q, _,
+        (report, message_type, expiry, feedback, _, ccsid, _, priority, persistence, msg_id, _, backouts, reply_to_q, _,
          user, _, _, program_kind, program, date, _, _, _, _, _, flags, _) = descriptor
         # fmt: on
         queue, numbers = target.queue, self.numbers
         if report or persistence or backouts or flags or feedback or expiry != UNLIMITED or not date or msg_id == NO_ID:
             return False
-        if message_type not in ASK_NOTHING and not (message_type == REQUEST and reply_to_q):
+        if not ccsid or (message_type not in ASK_NOTHING and not (message_type == REQUEST and reply_to_q)):
             return False
         if context is not _NO_CONTEXT and not (user and program_kind and (program or not context[1])):
             return False
@@ -304,8 +305,8 @@ def completed(descriptor: Descriptor, msg_id: bytes, stamp: tuple[str, str], con
     numbers = report | kind | feedback | encoding | ccsid | program_kind | number | offset | flags | length + 1
     if not 0 <= numbers <= LARGEST:
         pack(descriptor)  # some that are negative are good; it refuses others
-    if report or feedback or flags or kind not in ASK_NOTHING:
-        check_put(descriptor)
+    if report or feedback or flags or not ccsid or kind not in ASK_NOTHING:
+        descriptor, ccsid = check_put(descriptor), ccsid or UTF_8
     if context is not _NO_CONTEXT and not (user and program):
         program_kind = program_kind or (0 if program else _USER_APPLICATION)
         user, program = user or context[0], program or context[1]

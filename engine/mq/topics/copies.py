@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from engine.descriptor import DATAGRAM, NO_ID, NO_TOKEN, UNLIMITED, Descriptor
+from engine.descriptor import DATAGRAM, NO_ID, NO_TOKEN, UNLIMITED, UTF_8, Descriptor
 from engine.errors import MessageException
 from engine.flow.put_rules import ASK_NOTHING, MAX_PRIORITY, check_put, defaulted
 from engine.mq.admission import (
@@ -217,8 +217,8 @@ def published(
     expires = 0 if expiry == UNLIMITED else expires_at(expiry, now)
     if not 0 <= kind | feedback | encoding | ccsid | sequence | offset | flags | length + 1 <= LARGEST:
         pack(descriptor)  # some that are negative are good; it refuses others
-    if report or feedback or flags or kind not in ASK_NOTHING:
-        check_put(descriptor)
+    if report or feedback or flags or not ccsid or kind not in ASK_NOTHING:
+        descriptor, ccsid = check_put(descriptor), ccsid or UTF_8
     own = tuple.__new__(Descriptor, (
         0, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, msg_id, correl_id, 0, queue,
         queue_manager, given[1] or user or given[2], token, identity, _BROKER, manager.name, date, hour,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -100,6 +100,18 @@ def test_refusals(reason: int, act: Callable[[QueueManager, Work], object]) -> N
     work.back_out()
     put(work, "BIG", b"goes on")
     assert b"goes on" in bodies(queues, "BIG")
+
+
+@pytest.mark.parametrize("fields", [{}, {"msg_type": 1, "reply_to_q": "Q"}, {"put_date": "20260101"}])
+def test_the_character_set_of_the_queue_manager_is_said(fields: dict[str, Any]) -> None:
+    """A message that leaves its CCSID to the queue manager has that one, on queues and as it is published."""
+    queues = manager(Q={})
+    queues.mqsc("DEFINE SUB(S) TOPICSTR('a') DEST(Q) PSPROP(NONE)")
+    work = queues.work()
+    assert 1208 == work.put("Q", Descriptor(coded_char_set_id=0, **fields), b"").coded_char_set_id
+    work.publish("a", Descriptor(coded_char_set_id=0, **fields), b"")
+    work.commit()
+    assert [1208, 1208] == [arrival.descriptor.coded_char_set_id for arrival in queues.browse("Q")]
 
 
 @pytest.mark.parametrize("fields", ACCEPTED)

@@ -138,32 +138,6 @@ def test_refusals_have_their_reason_where_they_happen(client):
     assert 2016 == refused(lambda: work.get("A"))
 
 
-@pytest.mark.parametrize("syncpoint", [True, False])
-@pytest.mark.parametrize(
-    ("reason", "fields"), [(2029, {"msg_type": 0}), (2061, {"report": 0x8000}), (2249, {"msg_flags": 0x20})]
-)
-def test_a_put_of_what_mq_does_not_know_is_refused_at_once(client, reason, fields, syncpoint):
-    """Types, report options and flags that there are none of are refused, at queues that are known too."""
-    work = client.work()
-    for queue in ("WIDE", "WIDE", "A"):
-        work.put("WIDE", Descriptor(), b"asks", syncpoint=syncpoint)
-        assert reason == refused(lambda name=queue: work.put(name, Descriptor(**fields), b"", syncpoint=syncpoint))
-    work.commit()
-    assert [b"asks"] * 3 == bodies(client, "WIDE")
-
-
-@pytest.mark.parametrize("syncpoint", [True, False])
-@pytest.mark.parametrize("fields", [{"msg_type": 1}, {"report": 0x100}, {"report": 0x2}])
-def test_a_put_that_says_nowhere_to_answer_is_refused_at_once(client, fields, syncpoint):
-    """A request needs a reply-to queue, and so does who asks for reports, at queues that are known too (2027)."""
-    work = client.work()
-    for queue in ("WIDE", "WIDE", "A"):
-        work.put("WIDE", Descriptor(**fields, reply_to_q="B"), b"asks", syncpoint=syncpoint)
-        assert 2027 == refused(lambda name=queue: work.put(name, Descriptor(**fields), b"", syncpoint=syncpoint))
-    work.commit()
-    assert [b"asks"] * 3 == bodies(client, "WIDE")
-
-
 def test_a_put_that_only_the_commit_finds_refused_takes_the_unit_back(client, manager):
     """The unit is backed out uncounted, and puts one by one when it is tried again."""
     put(client, "B", b"in")
