@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 from engine.descriptor import NO_ID, NO_TOKEN, SEGMENTATION_ALLOWED, Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.flow.dead_letters import BROKER, PROGRAM
+from engine.flow.put_rules import PASS_CORREL_ID, REPLY, REQUEST, answer_ids
 from engine.flow.queue_options import QUEUE_MANAGER_OR_NONE, QUEUE_NAME_OR_NONE, check_queue_name
-from engine.flow.replies import PASS_CORREL_ID, REPLY, REQUEST, answer_ids
 from engine.message.assembly import Message
 from engine.message.validation import ACTION_WORDS, Action, InheritedMaster, validate_written
 from engine.message.writer import Written

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from engine.descriptor import NO_ID, UTF_8, Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.flow.dead_letters import BROKER, put_dead_letter
-from engine.flow.replies import NAN, PAN, REPLY, REQUEST, answer_ids
+from engine.flow.put_rules import NAN, PAN, REPLY, REQUEST, answer_ids
 from engine.message.received import new_root
 from engine.parser import Follow, Form, parser_catalog
 

@@ -16,8 +16,7 @@ from engine.descriptor import (
     Descriptor,
 )
 from engine.errors import MessageException
-from engine.flow.put_rules import ASK_NOTHING, MAX_PRIORITY, check_put, defaulted, wrong_expiry
-from engine.flow.replies import REQUEST
+from engine.flow.put_rules import ASK_NOTHING, MAX_PRIORITY, REQUEST, check_put, defaulted, wrong_expiry
 from engine.mq.packed_descriptor import pack, with_whole_ids
 from engine.mq.queued_message import Stored, backed_out
 from engine.mq.refusals import (

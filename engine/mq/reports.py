@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from engine.descriptor import LITTLE_ENDIAN, UNLIMITED, UTF_8, Descriptor
 from engine.errors import MessageException
 from engine.flow.dead_letters import FORMAT, header
-from engine.flow.replies import ACTIVITY, REPORT, answer_ids
+from engine.flow.put_rules import ACTIVITY, REPORT, answer_ids
 
 if TYPE_CHECKING:
     from engine.mq.unit import Work

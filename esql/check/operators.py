@@ -9,8 +9,6 @@ from engine.catalog import did_you_mean
 from esql import syntax
 from esql.check.findings import FILTER_RESULT_NUMBER, OPERATOR_NUMBER, Finding, a, unaccepted
 from esql.functions import function_catalog
-from esql.functions.datetime import PARTS
-from esql.functions.numeric import MODES
 from esql.scope import Resolution
 from esql.scope.types import arithmetic, can_cast, can_compare, common_cast, part_counts
 from esql.text import ANY_NUMBER, one_of
@@ -206,14 +204,15 @@ def _form(node: Any, found: Resolution) -> Findings:
 
 
 def _extract(node: syntax.Extract, found: Resolution) -> Findings:
-    parts = frozenset[str]().union(*PARTS.values())
+    by_type = function_catalog.find("EXTRACT").parameters[0].words
+    parts = frozenset[str]().union(*by_type.values())
     given = found.type_of(node.source)
     if node.part not in parts:
         hint = did_you_mean(node.part, sorted(parts)) or f": there are {', '.join(sorted(parts))}"
         yield Finding(node, "name", f"EXTRACT has no part {node.part}{hint}", word=node.part)
-    elif given and given not in PARTS:
-        yield from _takes(node.source, frozenset(PARTS), "EXTRACT", found)
-    elif given and node.part not in PARTS[given]:
+    elif given and given not in by_type:
+        yield from _takes(node.source, frozenset(by_type), "EXTRACT", found)
+    elif given and node.part not in by_type[given]:
         yield Finding(node, "type", f"{a(given)} has no {node.part}", word=node.part)
 
 
@@ -224,7 +223,7 @@ def _substring(node: syntax.Substring, found: Resolution) -> Findings:
 
 def _round(node: syntax.Round, found: Resolution) -> Findings:
     yield from _form(node, found)
-    modes = list(MODES.values())
+    modes = list(function_catalog.find("ROUND").parameters[-1].words[""])
     if node.mode is not None and node.mode.upper() not in modes:
         hint = did_you_mean(node.mode, modes) or f": there are {', '.join(modes)}"
         yield Finding(node, "name", f"ROUND has no mode {node.mode}{hint}", word=node.mode)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import datetime
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_args, get_origin
@@ -30,6 +30,13 @@ class Takes:
 
     types: frozenset[str] = frozenset()
     null: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """The annotation of a keyword: the words that it may be, by the types of the values that have them, "" of any."""
+
+    words: Mapping[str, Collection[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,10 @@ class Writing:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a function; `takes` is value, field, list or reference, and no `types` are any."""
+    """One parameter of a function; `takes` is value, field, list or reference, and no `types` are any.
+
+    Where it is a keyword, `words` are those that it may be.
+    """
 
     name: str
     takes: str
@@ -96,6 +106,7 @@ class Parameter:
     repeated: bool
     keyword: bool
     default: Any = None
+    words: Mapping[str, Collection[str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +211,7 @@ def _parameter(known: inspect.Parameter) -> Parameter:
         repeated=repeated,
         keyword=known.kind is inspect.Parameter.KEYWORD_ONLY,
         default=None if known.default is inspect.Parameter.empty else known.default,
+        words=next((one.words for one in parts if isinstance(one, OneOf)), MappingProxyType({})),
     )
 
 

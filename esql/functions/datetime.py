@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime
 from calendar import isleap
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from engine.dates.patterns import day_of_week, week_of_month, week_of_year
-from esql.functions import GmtTime, GmtTimestamp, function
+from esql.functions import GmtTime, GmtTimestamp, OneOf, function
 from esql.runtime.invocation import Invocation
 from esql.values.errors import NUMERIC_ARGUMENT, ValueFailure, wrong_argument
 from esql.values.literals import shown
@@ -47,7 +47,7 @@ PARTS: Final[Mapping[str, frozenset[str]]] = {
 
 
 @function("EXTRACT", form=True)
-def extract(part: str, source: Value) -> Value:
+def extract(part: Annotated[str, OneOf(PARTS)], source: Value) -> Value:
     """A field of a date, a time or an interval.
 
     Form: EXTRACT(part FROM source). DAYS, WEEKS, MONTHS and QUARTERS count from the one with 1 January 0001, which is

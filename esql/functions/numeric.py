@@ -7,9 +7,9 @@ import math
 from decimal import Decimal
 from functools import reduce
 from operator import and_, or_, xor
-from typing import Final
+from typing import Annotated, Final, TypeAlias
 
-from esql.functions import Numeric, Same, function
+from esql.functions import Numeric, OneOf, Same, function
 from esql.functions.arguments import floating, integer, number
 from esql.runtime.invocation import Invocation
 from esql.values.errors import division_by_zero, out_of_range, overflow
@@ -23,6 +23,7 @@ MODES: Final = {
         *("ROUND_HALF_UP", "ROUND_HALF_DOWN", "ROUND_HALF_EVEN"),
     )
 }
+Mode: TypeAlias = Annotated[str, OneOf({"": MODES.values()})]
 _MOST_SEED_DIGITS: Final = 400
 _MOST_PLACES: Final = 6_200  # more than any number has, and few enough to compute with
 
@@ -135,7 +136,7 @@ def modulus(dividend: Numeric, divisor: Numeric) -> int:
 
 
 @function("ROUND", form=True)
-def rounded(source: Numeric, places: Numeric, *, mode: str = "ROUND_HALF_EVEN") -> Same:
+def rounded(source: Numeric, places: Numeric, *, mode: Mode = "ROUND_HALF_EVEN") -> Same:
     """A number rounded to so many places behind the point, or in front of it where they are negative.
 
     Form: ROUND(source, places MODE mode); the mode is ROUND_UP, ROUND_DOWN, ROUND_CEILING, ROUND_FLOOR,

@@ -1,4 +1,4 @@
-"""Copies of a publication: a message for each subscription's queue, in its form, with one body for all of a form."""
+"""Copies of a publication: a message for each subscription, with one body for all of a form; and what queues refuse."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engine.descriptor import DATAGRAM, NO_ID, NO_TOKEN, UNLIMITED, UTF_8, Descriptor
 from engine.errors import MessageException
+from engine.flow.dead_letters import FORMAT, header
 from engine.flow.put_rules import ASK_NOTHING, MAX_PRIORITY, check_put, defaulted
 from engine.mq.admission import (
     ID_LENGTH,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from engine.mq.queue import Queue
     from engine.mq.topics.settings import TopicSettings
     from engine.mq.topics.subscription import Identity, Subscription
+    from engine.mq.unit import Work
 
 Moved = list[tuple["Queue", Stored]]
 Shape = tuple[str, str, str, "Identity"]  # of a message: its policy, its form, the subscriber's data and identity
@@ -319,3 +321,42 @@ def _refused(copy: Copy, length: int) -> MessageException:
     assert copy.queue is not None  # one without a queue was refused when it was looked for
     name = copy.queue.definition.name
     return too_long(name, length, copy.longest) if length > copy.longest else full(name, copy.queue.most)
+
+
+PUBLICATION_FAILURE: Final = 2502
+
+
+def settle(
+    failed: list[tuple[Copy, MessageException]],
+    publication: Publication,
+    settings: TopicSettings,
+    moved: Moved,
+    work: Work,
+) -> None:
+    """Send what queues refused to the dead-letter queue, or refuse the publication, as the topic has it."""
+    mode = settings.delivery[publication.descriptor.persistence]
+    for copy, error in failed:
+        if settings.dead_letters and _is_put_away(copy, error, publication, moved, work):
+            continue
+        if mode == "ALL" or (mode == "ALLDUR" and copy.subscription.durable):
+            queue = copy.subscription.queue
+            text = f"a publication on {publication.topic} cannot be delivered to {queue} ({error.text}), and"
+            problem = f"{text} {mode} of its TOPIC asks for that: let the queue take it, or ALTER the TOPIC"
+            raise refusal(PUBLICATION_FAILURE, problem, publication.topic) from error
+
+
+def _is_put_away(copy: Copy, error: MessageException, publication: Publication, moved: Moved, work: Work) -> bool:
+    """Returns True where the dead-letter queue takes a copy that its own queue does not."""
+    manager = work.manager
+    name = manager.dead_letter_queue
+    if name in {"", copy.subscription.queue}:
+        return False
+    try:
+        descriptor, body = formed(manager, copy, publication)
+        above = header(copy.subscription.queue, descriptor, work, error.reason, UTF_8)
+        letter = descriptor._replace(format=FORMAT, coded_char_set_id=UTF_8, msg_id=NO_ID, correl_id=copy.correl_id)
+        target = manager.target(name)
+        moved.append((target.queue, manager.admission.admit(target, letter, above + body, ("", ""))))
+    except MessageException:
+        return False
+    return True

@@ -26,10 +26,19 @@ from engine.mq.refusals import (
 from engine.mq.security.authorities import PERSIST, PUB
 from engine.mq.security.authorities import SUB as SUBSCRIBE
 from engine.mq.topics.commands import QUEUES, Listeners
-from engine.mq.topics.copies import COMPATIBLE, PROPERTY_CONTROL, Copy, Moved, Publication, admitted, published, wanted
+from engine.mq.topics.copies import (
+    COMPATIBLE,
+    PROPERTY_CONTROL,
+    Copy,
+    Moved,
+    Publication,
+    admitted,
+    published,
+    settle,
+    wanted,
+)
 from engine.mq.topics.forwarding import TRANSMIT, Forwarded, of_publication, packed
 from engine.mq.topics.objects import SUB
-from engine.mq.topics.refused_copies import settle
 from engine.mq.topics.retained import (
     RETAINED,
     Replacement,
