@@ -16,7 +16,7 @@ import datetime
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_args, get_origin
 
@@ -106,7 +106,7 @@ class Parameter:
     repeated: bool
     keyword: bool
     default: Any = None
-    words: Mapping[str, Collection[str]] = MappingProxyType({})
+    words: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
