@@ -29,7 +29,7 @@ class Committers:
 
     def leave(self, thread: int) -> None:
         """Expect no unit of a thread, if one was expected."""
-        if thread in self._last or thread in self._before:
+        if thread in self._last or thread in self._before or thread in self._back:
             self._away.add(thread)
 
     def come_back(self, thread: int) -> None:

@@ -239,20 +239,21 @@ class Journal:
             self._took = time.monotonic() - begun
         for job in jobs:
             job.finish()
-        self._done.extend(jobs)
+        own = threading.get_ident()
+        self._done.extend([job for job in jobs if job.owner != own])  # else who wakes this one would wake no other
         self._jobs = []
         self.transactions.tried = NOTHING_TRIED  # behind the jobs, as it is asked for where they are there
         self._wake_next()
 
     def _wake_next(self) -> None:
         """Wake the owner of a unit that is done, who wakes the next: all at once would wait for the interpreter."""
-        done, own = self._done, threading.get_ident()
+        done = self._done
         while done:
             with self._mutex:
                 if not done:  # another has woken the last of them
                     return
                 job = done[0]
-                wakes = job.awaited and not job.is_woken and job.owner != own and job.turn.locked()
+                wakes = job.awaited and not job.is_woken and job.turn.locked()
                 if wakes:
                     job.is_woken = True
                     job.turn.release()

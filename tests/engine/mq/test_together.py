@@ -14,7 +14,7 @@ from engine.descriptor import PERSISTENT, Descriptor
 from engine.errors import BrokerError
 from engine.mq.manager import QueueManager
 from engine.mq.store.checking import check
-from engine.mq.store.committers import Absence
+from engine.mq.store.committers import Absence, Committers
 from engine.mq.store.job import Job
 from engine.mq.store.journal import Journal
 from engine.mq.store_changes import Record
@@ -337,3 +337,35 @@ def test_nobody_waits_for_the_unit_of_a_thread_that_waits_for_a_message(
         getter.join(10)
         assert not getter.is_alive()
         assert journal._committers.expected() == 2  # the getter has its message, and is about to commit
+
+
+def test_who_writes_leaves_none_asleep_that_came_behind_it(tmp_path: Path) -> None:
+    """A thread that writes its own unit between those of others has each of them return."""
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        assert queues.store is not None
+        journal = queues.store.store.journal
+        jobs = [Job(Record(decided=(b"%d" % number,)), lambda _: None, awaited=True) for number in range(3)]
+        for job in (jobs[0], jobs[2]):
+            job.owner = 0  # another thread
+        journal._pending.extend(jobs)
+        assert journal._is_to_write(jobs[1])
+        journal._write_some()
+        woken = [jobs[0].turn.acquire(timeout=10)]
+        threading.Thread(target=journal._wake_next).start()  # as its owner does then
+        woken.append(jobs[2].turn.acquire(timeout=10))
+        journal._pass_on(jobs[1])
+    assert [True, True] == woken
+
+
+def test_who_comes_back_for_nothing_and_leaves_again_is_not_waited_for() -> None:
+    """A thread that is woken, finds that another has its message, and waits again, commits nothing meanwhile."""
+    committers = Committers()
+    committers.note({1, 2})
+    committers.leave(1)
+    committers.note({2})
+    committers.note({2})
+    committers.come_back(1)
+    assert committers.expected() == 2
+    committers.leave(1)
+    assert committers.expected() == 1
