@@ -116,8 +116,6 @@ def _give_field(body: Body, target: syntax.Path, source: syntax.Node) -> None:
     if is_of_one(source):
         give_code(body, target, call("the", body.items(source)), function="give", always=False)
         return
-    if is_list(source):
-        raise EmitError(source, "a list is assigned to field[]; take one item by THE( … )")
     if not is_complex(body, source):
         _give_scalar(body, target, tracing.given(body, target, body.expression(source)))
         return

@@ -51,11 +51,8 @@ class Invoked:
 
 def _invoke(body: Body, node: syntax.Call | syntax.CallStatement, routine: DeclaredRoutine) -> Invoked:
     parameters = routine.node.parameters
-    given = node.arguments[: len(parameters)]  # behind them stand the lists that result sets go to
-    if len(node.arguments) != len(parameters) + _result_sets(routine):
-        text = f"{routine.node.name} takes {len(parameters)} arguments, not {len(given)}"
-        raise EmitError(node, text)
-    arguments = [_argument(body, one, parameter) for one, parameter in zip(given, parameters, strict=True)]
+    # behind those for parameters stand the lists that result sets go to
+    arguments = [_argument(body, *pair) for pair in zip(node.arguments, parameters, strict=False)]
     returns = routine.node.returns
     type_ = returns.type.name if returns is not None and returns.type.name in SCALARS else ""
     if isinstance(routine.node.body, syntax.External):
@@ -129,9 +126,6 @@ def _reference_to(body: Body, node: syntax.Node) -> ast.expr:
     """Returns what a reference to a field points to: the field, or where it is missing, the root of its path."""
     if not isinstance(node, syntax.Path):
         raise EmitError(node, "a REFERENCE takes a field reference")
-    variable = body.unit.resolution.variable(node)
-    if variable is not None and variable.type_name in SCALARS and not node.steps:
-        raise EmitError(node, f"{node.root} is a variable of type {variable.type_name}, not a field")
     code, nullable = found(body, node)
     if not nullable:
         return code
@@ -189,8 +183,7 @@ def _call_statement(body: Body, node: syntax.CallStatement) -> None:
         _give(body, node.target, item(name(held), 0))
     for place, index in enumerate(invoked.outputs):
         argument = node.arguments[index]
-        if not isinstance(argument, syntax.Path):
-            raise EmitError(argument, "an OUT or INOUT argument is a variable or a field")
+        assert isinstance(argument, syntax.Path)  # checked
         _output(body, routine.node.parameters[index], argument, item(name(held), place + 1))
     for place, argument in enumerate(sets, 1 + len(invoked.outputs)):
         if not isinstance(argument, syntax.Path):

@@ -127,10 +127,7 @@ def _loop(body: Body, node: syntax.Statement, statements: tuple[syntax.Statement
 
 def _jump(body: Body, node: syntax.Leave | syntax.Iterate, kind: int) -> None:
     block = body.unit.resolution.of(node)
-    levels = [level for level in body.loops if level.node is block]
-    if not levels:
-        raise EmitError(node, f"nothing around this is called {node.label}")
-    target = levels[0]
+    target = next(level for level in body.loops if level.node is block)
     if target is body.loops[-1]:
         body.emit(ast.Break() if kind == _LEAVE else ast.Continue())
         return
@@ -257,8 +254,6 @@ class _Scope:
 
 def _resignal(body: Body, node: syntax.Resignal) -> None:
     """RESIGNAL: the error that a handler was called for goes on."""
-    if not body.handled:
-        raise EmitError(node, "RESIGNAL stands in a handler only")
     body.emit(ast.Raise(name(body.handled[-1])))
 
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from esql import syntax
-from esql.emit.emitted_code import BOOLEAN, CHARACTER, EmitError, Value
+from esql.emit.emitted_code import BOOLEAN, CHARACTER, Value
 from esql.emit.eval_scope import evaluation
 from esql.emit.function_body import Body, Expressions
 from esql.emit.operations import limited
@@ -79,11 +79,7 @@ def function_call(body: Body, node: syntax.Call) -> Value:
     special = _SPECIAL.get(title)
     if special is not None:
         return special(body, node)
-    known = function_catalog.get(title)
-    if known is None:
-        raise EmitError(node, f"no function called {title}{function_catalog.suggest(title)}")
-    if not known.accepts(len(node.arguments)):
-        raise EmitError(node, f"{title} does not take {len(node.arguments)} arguments")
+    known = function_catalog.find(title)
     arguments = [_argument(body, argument, known.place(index)) for index, argument in enumerate(node.arguments)]
     if known.takes_routine:
         return apply(body, title, arguments, routine=body.routine.node.name if body.routine else "")
@@ -116,10 +112,8 @@ def _field(body: Body, node: syntax.Node) -> tuple[ast.expr, bool]:
 def _last_move(body: Body, node: syntax.Call) -> Value:
     resolution = body.unit.resolution
     variable = resolution.variable(node.arguments[0])
-    is_scalar = resolution.is_scalar_reference(node.arguments[0])
-    if variable is None or not (variable.is_reference or is_scalar):
-        raise EmitError(node, "LASTMOVE takes a reference variable")
-    if variable.role == "for" or is_scalar:
+    assert variable is not None  # checked
+    if variable.role == "for" or resolution.is_scalar_reference(node.arguments[0]):
         return Value(constant(True), BOOLEAN, nullable=False)
     return Value(body.load(variable, "moved"), BOOLEAN, nullable=False)
 

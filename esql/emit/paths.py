@@ -152,9 +152,7 @@ def _variable_root(body: Body, path: syntax.Path, variable: Variable) -> tuple[a
         return call("field_of", body.load(variable)), True
     if variable.type_name in {"REFERENCE", "ROW"}:
         return body.load(variable), False
-    if not path.steps:
-        raise EmitError(path, f"{path.root} is a variable of type {variable.type_name}, not a field")
-    raise EmitError(path, f"{path.root} is a variable of type {variable.type_name}: it has no fields")
+    raise EmitError(path, f"{path.root} is a variable of type {variable.type_name}, not a field")
 
 
 def _correlation(body: Body, path: syntax.Path, found: Correlation) -> tuple[ast.expr, bool]:

@@ -109,9 +109,8 @@ def _word(body: Body, node: syntax.Node) -> ast.expr:
 
 def _point(body: Body, node: syntax.CreateField, made: str) -> None:
     """AS: a reference moves to what was created."""
-    variable = body.unit.resolution.of(node)
-    if not isinstance(variable, Variable) or not variable.is_reference:
-        raise EmitError(node, f"AS takes a reference variable, and {node.alias} is none")
+    variable = body.unit.resolution.variable(node)
+    assert variable is not None  # checked
     body.emit(body.store(variable, name(made)), body.store(variable, constant(True), "moved"))
 
 
@@ -120,8 +119,7 @@ def _point(body: Body, node: syntax.CreateField, made: str) -> None:
 
 def _reference(body: Body, path: syntax.Path) -> Variable:
     variable = body.unit.resolution.variable(path)
-    if variable is None or not variable.is_reference or path.steps:
-        raise EmitError(path, f"MOVE takes a reference variable, and {path.root} is none")
+    assert variable is not None  # checked
     return variable
 
 
