@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, TypeVar
 
 from engine.catalog import Catalog
 
@@ -259,12 +259,15 @@ class WireFormat:
 wire_format_catalog: Final[Catalog[WireFormat]] = Catalog("wire format", package="parsers.mrm")
 
 
+Compile = TypeVar("Compile", bound=Callable[[Definition], Codec])
+
+
 def wire_format(
     name: str, *, settings: type, field: type | None = None, group: type | None = None, message: type | None = None
-) -> Callable[[Callable[[Definition], Codec]], Callable[[Definition], Codec]]:
-    """A decorator that makes what it decorates, a function that compiles a definition, a wire format of that name."""
+) -> Callable[[Compile], Compile]:
+    """A decorator that makes what it decorates, a codec that is made of a definition, a wire format of that name."""
 
-    def declare(compile_: Callable[[Definition], Codec]) -> Callable[[Definition], Codec]:
+    def declare(compile_: Compile) -> Compile:
         wire_format_catalog.register(name)(WireFormat(name, settings, field, group, message, compile_))
         return compile_
 

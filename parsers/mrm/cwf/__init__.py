@@ -10,7 +10,7 @@ from parsers.mrm.cwf.properties import CWF, CwfField, CwfFormat, CwfGroup
 from parsers.mrm.cwf.properties import Form as RecordForm
 from parsers.mrm.cwf.record import fixed_place, open_record
 from parsers.mrm.cwf.writing import Plan, origin_of, patched, rendered
-from parsers.mrm.model import Codec, Definition, wire_format
+from parsers.mrm.model import Definition, wire_format
 
 if TYPE_CHECKING:
     from engine.parser import Form, Portion
@@ -21,6 +21,7 @@ _ENCODING: Final = 0xFFF  # the bits of an encoding that say something of number
 _MOST_PLANS: Final = 32
 
 
+@wire_format(CWF, settings=CwfFormat, field=CwfField, group=CwfGroup)
 class CwfCodec:
     """Reads and writes one message."""
 
@@ -52,9 +53,3 @@ class CwfCodec:
         origin = origin_of(element, plan)
         done = None if origin is None else patched(element, origin)
         return rendered(element, plan) if done is None else done
-
-
-@wire_format(CWF, settings=CwfFormat, field=CwfField, group=CwfGroup)
-def compile_cwf(definition: Definition) -> Codec:
-    """The codec of one message."""
-    return CwfCodec(definition)

@@ -14,7 +14,7 @@ from engine.tree.source import Handle, Source, Value
 from engine.tree.states import EDITED, SHARES
 from engine.tree.step import ByName, children_beyond, children_by_name
 from parsers.charsets import ccsid as characters
-from parsers.mrm.model import Codec, Definition, wire_format
+from parsers.mrm.model import Definition, wire_format
 from parsers.mrm.simple_values import LARGEST
 from parsers.mrm.tds.binary_fields import InBytes
 from parsers.mrm.tds.message_plan import DELIMITED, FIXED, TAGGED, UNDEFINED, FieldPlan, GroupPlan, Plan, Plans, Stops
@@ -361,6 +361,7 @@ _SEPARATIONS: Final[Mapping[str, Callable[[Writing, GroupPlan, Element, Stops], 
 }
 
 
+@wire_format("TDS", settings=TdsFormat, field=TdsField, group=TdsGroup)
 class TaggedText:
     """Reads and writes one message; CCSIDs are those of the message, or the format's where it has none."""
 
@@ -391,9 +392,3 @@ class TaggedText:
         """The bytes of the message that an element stands for."""
         plans, coding = self._in(form.ccsid or self._plans.ccsid, form.encoding)
         return coding.data(Writing(plans, coding).message(element))
-
-
-@wire_format("TDS", settings=TdsFormat, field=TdsField, group=TdsGroup)
-def compile_text(definition: Definition) -> Codec:
-    """The codec of a definition."""
-    return TaggedText(definition)

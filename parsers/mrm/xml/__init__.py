@@ -21,7 +21,7 @@ from parsers.markup.element_types import Retention
 from parsers.markup.lxml_nodes import attribute_of, is_settable
 from parsers.markup.reading import read_document
 from parsers.markup.text import encode, name_of_codec, text_of
-from parsers.mrm.model import Codec, Definition, wire_format
+from parsers.mrm.model import Definition, wire_format
 from parsers.mrm.xml.source import XSI, Document, Place
 from parsers.mrm.xml.values import NIL, UNWRITABLE, FieldPlan, GroupPlan, Plans, XmlField, XmlFormat, XmlMessage, clark
 
@@ -273,6 +273,7 @@ def _own_text(text: str | None) -> str | None:
 _KEEP = Retention(blanks=True, comments=False, instructions=False, references=False)
 
 
+@wire_format("XML", settings=XmlFormat, field=XmlField, message=XmlMessage)
 class ModelledDocument:
     """Reads and writes one message."""
 
@@ -309,9 +310,3 @@ class ModelledDocument:
         """The bytes of the message that an element stands for; what the CCSID lacks is written as references."""
         info = codec(form.ccsid, form.encoding)
         return encode(Writing(self._plans, name_of_codec(info.name)).document(element), info, form.ccsid)
-
-
-@wire_format("XML", settings=XmlFormat, field=XmlField, message=XmlMessage)
-def compile_document(definition: Definition) -> Codec:
-    """The codec of a definition."""
-    return ModelledDocument(definition)

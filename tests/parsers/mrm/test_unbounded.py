@@ -14,11 +14,11 @@ from engine.tree.element import Element
 from engine.tree.source import NAME
 from parsers.importers.copybook import read_text
 from parsers.mrm import problems_of, validate
-from parsers.mrm.cwf import compile_cwf
+from parsers.mrm.cwf import CwfCodec
 from parsers.mrm.cwf.layout import MOST_FIELDS
 from parsers.mrm.cwf.properties import CwfField, CwfFormat
 from parsers.mrm.model import Codec, Definition, Field, Group, Message, MessageSet, SimpleType, WireFormatUse
-from parsers.mrm.tds import compile_text
+from parsers.mrm.tds import TaggedText
 from parsers.mrm.tds.properties import TdsField, TdsFormat, TdsGroup
 from parsers.records.framing import Cut, Framing
 from parsers.records.json_fields import coding_of
@@ -35,7 +35,7 @@ def cwf(*members: Any, types: dict[str, Group] | None = None, **messages: Group)
     all_messages = {name: Message(name, group) for name, group in {"M": Group(members), **messages}.items()}
     formats = {"C": WireFormatUse("C", "CWF", CwfFormat())}
     made = MessageSet("SET", formats=formats, messages=all_messages, types=types or {})
-    return compile_cwf(Definition(made, made.messages["M"], "C"))
+    return CwfCodec(Definition(made, made.messages["M"], "C"))
 
 
 def stored(name: str, kind: str = "string", **said: Any) -> Field:
@@ -124,10 +124,10 @@ def test_types_that_hold_the_next_twice(levels: int) -> None:
     definition = Definition(made, made.messages["M"], "C")
     with bounded():
         with pytest.raises(ConfigurationException, match=f"{MOST_FIELDS:,}"):
-            compile_cwf(definition)
+            CwfCodec(definition)
         with pytest.raises(ConfigurationException, match=f"{MOST_FIELDS:,}"):
             model_data(made)
-        own = compile_text(Definition(made, made.messages["M"], "T"))
+        own = TaggedText(Definition(made, made.messages["M"], "T"))
         with pytest.raises(ParserException):
             read_text_message(own, "123").first_child  # type: ignore[arg-type]  # noqa: B018
 
@@ -135,7 +135,7 @@ def test_types_that_hold_the_next_twice(levels: int) -> None:
 def test_absent_fields_of_such_types() -> None:
     """The defaults of such a model are written as far as a message has room for them."""
     made = _in_formats(60)
-    own = compile_text(Definition(made, made.messages["M"], "T"))
+    own = TaggedText(Definition(made, made.messages["M"], "T"))
     with bounded(), pytest.raises(ParserException, match="104,857,600"):
         own.write(Element("MRM"), Form(273, 819))
 
@@ -158,7 +158,7 @@ def tds(*members: Any, separation: str = "fixedLength", composition: str = "sequ
     own = Group(members, composition, physical={"T": TdsGroup(data_element_separation=separation)})  # type: ignore[arg-type]
     formats = {"T": WireFormatUse("T", "TDS", TdsFormat())}
     made = MessageSet("SET", formats=formats, messages={"M": Message("M", own)})
-    return compile_text(Definition(made, made.messages["M"], "T"))
+    return TaggedText(Definition(made, made.messages["M"], "T"))
 
 
 def said(name: str, kind: str = "string", **what: Any) -> Field:
