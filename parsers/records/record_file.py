@@ -11,6 +11,7 @@ from engine.catalog import did_you_mean
 from engine.errors import BrokerError, ConfigurationException, ParserException
 from parsers.charsets.ccsid import encode
 from parsers.importers.copybook.items import Copybook, DataItem, Entry, Record
+from parsers.importers.copybook.offsets import origin
 from parsers.mrm.cwf.layout import Item
 from parsers.mrm.simple_values import Decode, Stored
 from parsers.records.framing import Cut, Framing, Measure, cut_records
@@ -88,14 +89,8 @@ def _segment(rule: str, book: Copybook, coding: Coding) -> Segment:
 
 def _sharing(chosen: DataItem, group: DataItem) -> list[DataItem]:
     """The other items that share the storage of one."""
-    first = _first(chosen).entry
-    return [child for child in group.children if child is not chosen and _first(child).entry is first]
-
-
-def _first(item: DataItem) -> DataItem:
-    while item.redefines is not None:
-        item = item.redefines
-    return item
+    first = origin(chosen).entry
+    return [child for child in group.children if child is not chosen and origin(child).entry is first]
 
 
 def find_field(record: Record, name: str) -> DataItem:
