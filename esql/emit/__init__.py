@@ -258,7 +258,7 @@ class Emitter:
         try:
             body.memory = self.tables.plan(body, () if self.unit.shares_trees else listed)
         except EmitError:  # the statement that it is about says so, with all others
-            body.memory = self.tables.plan(body, ())
+            body.memory = {}
         body.never_null = never_null(body, nodes)
         body.settled = settled(body, nodes)
         body.has_handlers = any(isinstance(one, syntax.DeclareHandler) for one in nodes)
@@ -290,7 +290,6 @@ class Emitter:
 
     def _starting(self, declared: list[syntax.Declare], what: str, title: str, kind: str) -> str:
         body = Body(self.unit, self.tables, kind)
-        body.memory = self.tables.plan(body, ())
         for node in declared:
             for variable_name in node.names:
                 variable = self.unit.named.get((id(node), variable_name))

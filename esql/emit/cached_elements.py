@@ -53,15 +53,8 @@ class _Use:
     ends: int = 0
 
 
-@dataclass(slots=True)
-class Memory:
-    """The places that a function remembers, each with its local."""
-
-    slots: dict[Key, str] = field(default_factory=dict)
-
-    def find(self, key: Key | None) -> str | None:
-        """The local of a place."""
-        return None if key is None else self.slots.get(key)
+# The places that a function remembers, each with its local.
+Memory: TypeAlias = dict[Key, str]
 
 
 def key_of(body: Body, path: syntax.Path, steps: tuple[syntax.Step, ...]) -> Key | None:
@@ -124,7 +117,7 @@ def is_read_only(root: Root) -> bool:
 def plan(body: Body, statements: Iterable[syntax.Statement]) -> Memory:
     """The places that a function uses more than once."""
     found = list(_walk(body, statements))
-    memory = Memory()
+    memory: Memory = {}
     if any(isinstance(node, syntax.DeclareHandler) for node, _ in found):
         return memory
     calls = any(_is_call(body, node) for node, _ in found)
@@ -138,7 +131,7 @@ def plan(body: Body, statements: Iterable[syntax.Statement]) -> Memory:
     for key, use in uses.items():
         is_sure = not (_depends(key, body.given_by_calls) or (evaluating and _has_variables(key)))
         if is_sure and _is_worth(use) and (is_read_only(key[0]) or not calls):
-            memory.slots[key] = body.fresh("h")
+            memory[key] = body.fresh("h")
     return memory
 
 
@@ -230,10 +223,10 @@ def changed_variables(body: Body, node: syntax.Node) -> set[Variable]:
 
 def forgotten(body: Body, memory: Memory, node: syntax.Statement) -> list[str]:
     """The locals of places that a statement may have moved."""
-    if not memory.slots:
+    if not memory:
         return []
     variables = changed_variables(body, node)
-    return [slot for key, slot in memory.slots.items() if _depends(key, variables) or _moves(body, node, key)]
+    return [slot for key, slot in memory.items() if _depends(key, variables) or _moves(body, node, key)]
 
 
 def _depends(key: Key, variables: Collection[Variable]) -> bool:

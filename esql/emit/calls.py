@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -40,29 +39,21 @@ from esql.scope.references import DeclaredRoutine, Variable
 from esql.values.types import SCALARS
 
 
-@dataclass(frozen=True, slots=True)
-class Invoked:
-    """A call in Python; with outputs its value is a tuple, of which the result is the first."""
-
-    code: ast.expr
-    outputs: tuple[int, ...]
-    type: str
-
-
-def _invoke(body: Body, node: syntax.Call | syntax.CallStatement, routine: DeclaredRoutine) -> Invoked:
+def _invoke(body: Body, node: syntax.Call | syntax.CallStatement, routine: DeclaredRoutine) -> tuple[ast.expr, str]:
+    """Returns a call in Python, and its type; of a routine with outputs it gives a tuple, the result first."""
     parameters = routine.node.parameters
     # behind those for parameters stand the lists that result sets go to
     arguments = [_argument(body, *pair) for pair in zip(node.arguments, parameters, strict=False)]
     returns = routine.node.returns
     type_ = returns.type.name if returns is not None and returns.type.name in SCALARS else ""
     if isinstance(routine.node.body, syntax.External):
-        return Invoked(_external(body, node, routine, arguments), routine.outputs, "")
+        return _external(body, node, routine, arguments), ""
     emitted = body.unit.routines[routine]
     made: ast.expr = call(emitted.slot, name("here"), ast.BinOp(name("depth"), ast.Add(), constant(1)), *arguments)
     if emitted.yields:
         made = ast.YieldFrom(made)
         body.yields = True
-    return Invoked(made, routine.outputs, type_)
+    return made, type_
 
 
 def _result_sets(routine: DeclaredRoutine) -> int:
@@ -140,18 +131,17 @@ def _call_value(body: Body, node: syntax.Call) -> Value:
     if _result_sets(routine):
         text = f"{routine.node.name} gives result sets, which an expression has no place for: use CALL … INTO"
         raise EmitError(node, text)
-    invoked = _invoke(body, node, routine)
-    code = invoked.code
-    if invoked.outputs:
+    code, type_ = _invoke(body, node, routine)
+    if routine.outputs:
         held = body.fresh()
         stores = [
             _stored(body, node.arguments[index], item(name(held), place + 1))
-            for place, index in enumerate(invoked.outputs)
+            for place, index in enumerate(routine.outputs)
         ]
         code = item(group([walrus(held, code), *stores, item(name(held), 0)]), -1)
-    if not invoked.type:
+    if not type_:
         return Value(call("value_of", code))
-    return Value(code, invoked.type)
+    return Value(code, type_)
 
 
 def _stored(body: Body, node: syntax.Node, value: ast.expr) -> ast.expr:
@@ -173,19 +163,19 @@ def _call_statement(body: Body, node: syntax.CallStatement) -> None:
         return
     if (node.database or node.schema) and routine.node.language != "DATABASE":
         raise EmitError(node, "IN and EXTERNAL SCHEMA belong to calls of routines LANGUAGE DATABASE: leave them out")
-    invoked = _invoke(body, node, routine)
+    code, _ = _invoke(body, node, routine)
     sets = node.arguments[len(routine.node.parameters) :]
-    if not invoked.outputs and not sets:
-        _give(body, node.target, invoked.code)
+    if not routine.outputs and not sets:
+        _give(body, node.target, code)
         return
-    held = body.hold(invoked.code)
+    held = body.hold(code)
     if node.target is not None:
         _give(body, node.target, item(name(held), 0))
-    for place, index in enumerate(invoked.outputs):
+    for place, index in enumerate(routine.outputs):
         argument = node.arguments[index]
         assert isinstance(argument, syntax.Path)  # checked
         _output(body, routine.node.parameters[index], argument, item(name(held), place + 1))
-    for place, argument in enumerate(sets, 1 + len(invoked.outputs)):
+    for place, argument in enumerate(sets, 1 + len(routine.outputs)):
         if not isinstance(argument, syntax.Path):
             raise EmitError(argument, "a result set goes to a field with []")
         give_list(body, argument, item(name(held), place))

@@ -91,7 +91,7 @@ class Body:
     outer: Body | None = None
     names: list[int] = field(default_factory=lambda: [0])
     handled: list[str] = field(default_factory=list)
-    memory: Any = None
+    memory: dict[Any, str] = field(default_factory=dict)
     parts: dict[int, Any] = field(default_factory=dict)
     never_null: frozenset[Variable] = frozenset()
     settled: frozenset[Variable] = frozenset()
@@ -292,7 +292,6 @@ class Body:
             slots=self.slots,
             outer=self,
             names=self.names,
-            memory=self.tables.plan(self, ()),
             never_null=self.never_null,
             settled=self.settled,
             given_by_calls=self.given_by_calls,

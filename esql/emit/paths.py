@@ -70,7 +70,7 @@ class Chain:
 def chain_to(body: Body, path: syntax.Path, steps: tuple[syntax.Step, ...], remembered: int | None = None) -> Chain:
     """The look-up of a path's first steps; it starts at the last place on the way that is remembered."""
     for length in range(len(steps) if remembered is None else remembered, 0, -1):
-        slot = body.memory.find(key_of(body, path, steps[:length]))
+        slot = body.memory.get(key_of(body, path, steps[:length]))
         if slot is not None:
             chain = _from_memory(body, path, steps[:length], slot)
             break
@@ -192,7 +192,7 @@ def found(body: Body, path: syntax.Path) -> tuple[ast.expr, bool]:
 
 def last_step(body: Body, path: syntax.Path) -> Step | None:
     """The last step of a path, where it is a name known now without a subscript, and leads to no remembered place."""
-    if not path.steps or body.memory.find(key_of(body, path, path.steps)) is not None:
+    if not path.steps or body.memory.get(key_of(body, path, path.steps)) is not None:
         return None
     node = path.steps[-1]
     if not (node.index is None or (isinstance(node.index, syntax.IndexFromStart) and node.index.distance is None)):
@@ -237,7 +237,7 @@ def counted(body: Body, path: syntax.Path, question: str, nothing: object) -> as
 def ensured(body: Body, path: syntax.Path, steps: tuple[syntax.Step, ...] | None = None) -> ast.expr:
     """The element that a path, or only some steps of it, leads to, created with all on its way where it is missing."""
     wanted = path.steps if steps is None else steps
-    slot = body.memory.find(key_of(body, path, wanted))
+    slot = body.memory.get(key_of(body, path, wanted))
     if slot is not None:
         body.local(slot, lambda: constant(None))
         made = walrus(slot, ensured_step(body, ensured(body, path, wanted[:-1]), wanted[-1]))

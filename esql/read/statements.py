@@ -58,9 +58,10 @@ def _label_of(context: Any, source: Source) -> str | None:
 
 @builds(Rules.LabelledStatementContext)
 def _labelled(context: Any, source: Source) -> syntax.Statement:
-    if type(context.body) not in _LABELLED:
+    found = statement(context.body, source)
+    if not isinstance(found, syntax.Block):
         source.problem_at(context.name, "a label stands only before BEGIN, FOR, LOOP, REPEAT and WHILE")
-    return statement(context.body, source)
+    return found
 
 
 @builds(Rules.CompoundStatementContext)
@@ -189,14 +190,6 @@ def _condition(context: Any, source: Source) -> syntax.HandlerCondition:
 builds(Rules.DeclareHandlerStatementContext)(
     built(syntax.DeclareHandler, kind=word, conditions=every(_condition), body=statement)
 )
-
-_LABELLED = {
-    Rules.CompoundStatementContext,
-    Rules.ForStatementContext,
-    Rules.LoopStatementContext,
-    Rules.RepeatStatementContext,
-    Rules.WhileStatementContext,
-}
 
 
 @builds(Rules.CreateFieldStatementContext)

@@ -19,7 +19,6 @@ from esql.scope.references import (
     DeclaredRoutine,
     Duplicate,
     Label,
-    Labelled,
     Missing,
     Place,
     Reference,
@@ -197,7 +196,7 @@ class Walk:
 
     # blocks
 
-    def _labelled(self, node: Labelled, place: Place) -> Place:
+    def _labelled(self, node: syntax.Block, place: Place) -> Place:
         if node.label is None:
             return place
         found = find_label(node.label, place)
@@ -205,13 +204,11 @@ class Walk:
             self.duplicates.append(Duplicate("label", node.label, node))
         return replace(place, label=Label(node.label, node, place.label))
 
-    def _compound(self, node: syntax.Compound | syntax.Loop, place: Place) -> None:
-        self._push_block(node.body, self._labelled(node, place))
-
-    def _while(self, node: syntax.While, place: Place) -> None:
+    def _compound(self, node: syntax.Compound | syntax.Loop | syntax.While, place: Place) -> None:
         inside = self._labelled(node, place)
         self._push_block(node.body, inside)
-        self._push((node.condition,), inside)
+        if isinstance(node, syntax.While):
+            self._push((node.condition,), inside)
 
     def _repeat(self, node: syntax.Repeat, place: Place) -> None:
         inside = replace(self._labelled(node, place), scope=place.scope.inner())
@@ -230,16 +227,11 @@ class Walk:
         place.scope.declare(role)
         self._push_block(node.body, place)
 
-    def _if(self, node: syntax.If, place: Place) -> None:
+    def _choice(self, node: syntax.If | syntax.CaseStatement, place: Place) -> None:
         if node.otherwise is not None:
             self._push_block(node.otherwise, place)
         self._push(node.branches, place)
-
-    def _case(self, node: syntax.CaseStatement, place: Place) -> None:
-        if node.otherwise is not None:
-            self._push_block(node.otherwise, place)
-        self._push(node.branches, place)
-        if node.operand is not None:
+        if isinstance(node, syntax.CaseStatement) and node.operand is not None:
             self._push((node.operand,), place)
 
     def _branch(self, node: syntax.IfBranch | syntax.CaseStatementBranch, place: Place) -> None:
@@ -347,12 +339,12 @@ class Walk:
         syntax.DeclareHandler: _handler,
         syntax.Compound: _compound,
         syntax.Loop: _compound,
-        syntax.While: _while,
+        syntax.While: _compound,
         syntax.Repeat: _repeat,
         syntax.For: _for,
-        syntax.If: _if,
+        syntax.If: _choice,
         syntax.IfBranch: _branch,
-        syntax.CaseStatement: _case,
+        syntax.CaseStatement: _choice,
         syntax.CaseStatementBranch: _branch,
         syntax.Select: _select,
         syntax.Quantified: _quantified,

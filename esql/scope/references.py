@@ -74,8 +74,7 @@ class DeclaredRoutine:
         return isinstance(self.node.body, syntax.External)
 
 
-Labelled = syntax.Compound | syntax.For | syntax.Loop | syntax.Repeat | syntax.While
-Reference = Variable | Predefined | Terminal | DeclaredRoutine | Function | Labelled
+Reference = Variable | Predefined | Terminal | DeclaredRoutine | Function | syntax.Block
 
 
 @dataclass(slots=True)
@@ -122,7 +121,7 @@ class Label:
     """The label of a block around a place, and the next one outwards."""
 
     name: str
-    block: Labelled
+    block: syntax.Block
     outer: Label | None
 
 

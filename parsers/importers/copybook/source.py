@@ -102,10 +102,7 @@ class Piece(NamedTuple):
     column: int
 
 
-class Line(NamedTuple):
-    """A logical line: the pieces of a physical line and of those that continue it."""
-
-    pieces: tuple[Piece, ...]
+Line: TypeAlias = tuple[Piece, ...]  # a logical line: the pieces of a physical line and of those that continue it
 
 
 def text_of(data: bytes) -> str:
@@ -141,11 +138,11 @@ def lines_of(file: str, text: str, dialect: Dialect, findings: Findings) -> Iter
             continue
         if pieces:
             _close(file, pieces, quote, findings)
-            yield Line(tuple(pieces))
+            yield tuple(pieces)
         pieces, quote = [piece], _open_quote(piece.text, "")
     if pieces:
         _close(file, pieces, quote, findings)
-        yield Line(tuple(pieces))
+        yield tuple(pieces)
 
 
 def format_of(lines: tuple[str, ...]) -> str:

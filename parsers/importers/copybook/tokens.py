@@ -76,16 +76,16 @@ class Word(NamedTuple):
 def words_of(file: str, lines: Iterable[Line], findings: Findings) -> Iterator[Word]:
     """The words of logical lines; a word that opens a line says so."""
     for line in lines:
-        text = "".join(piece.text for piece in line.pieces)
+        text = "".join(piece.text for piece in line)
         piece, begins, end, opens = 0, 0, -1, True
         for found in _WORD.finditer(text):
             kind = str(found.lastgroup)
             if kind == "comment":
                 break
-            while found.start() >= begins + len(line.pieces[piece].text):
-                begins += len(line.pieces[piece].text)
+            while found.start() >= begins + len(line[piece].text):
+                begins += len(line[piece].text)
                 piece += 1
-            at = line.pieces[piece]
+            at = line[piece]
             spot = Spot(file, at.line, at.column + found.start() - begins)
             yield Word(found[0], kind, spot, glued=found.start() == end, opens=opens)
             end, opens = found.end(), False
