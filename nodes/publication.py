@@ -141,9 +141,8 @@ class Publication:
         if named == ["DeletePub"]:
             return whole._replace(forgets=True)
         without = _own(folder, descriptor, work.queue_manager, options) if "OtherSubsOnly" in options else None
-        return whole._replace(
-            retains="RetainPub" in options, without=without, asks=self._goes_on and knows_subscribers(work)
-        )
+        whole = whole._replace(retains="RetainPub" in options)
+        return whole._replace(without=without, asks=self._goes_on) if knows_subscribers(work) else whole
 
 
 def _own(folder: Element | None, descriptor: Descriptor, queue_manager: str, options: frozenset[str]) -> Own:

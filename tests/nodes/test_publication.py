@@ -124,6 +124,19 @@ def test_wires(wires: str, expected: bool) -> None:
         assert [f"topic:{'asks' if asks else ''}//n/a"] == puts[:1]
 
 
+def test_where_nobody_knows_subscribers() -> None:
+    """On Spark a publication has the plain address of its topic, whomever it should leave out."""
+    folder = (
+        "<psc><Command>Publish</Command><PubOpt>OtherSubsOnly</PubOpt><PubOpt>RetainPub</PubOpt><Topic>t</Topic></psc>"
+    )
+    own = Descriptor(format="MQSTR", reply_to_q="A")
+    puts: list[str] = []
+    sent = Message(copy(Received(*with_folders([folder], own, b"body")).root()))
+    work = SimpleNamespace(queue_manager="QM1", put=partial(noted, puts))
+    seen = carried("Publication", sent, "out", "noMatch", work=work)
+    assert (["topic:retain//t"], ["out"], None) == (puts, seen.terminals, seen.error)
+
+
 OTHERS: tuple[tuple[str, dict[str, Any], tuple[int, ...], int], ...] = (
     ("<QName>A</QName>", {}, (0, 2, 1), 0),
     ("", {"reply_to_q": "A", "msg_type": 8}, (0, 2, 1), 0),
