@@ -15,6 +15,7 @@ from engine.mq.property_types import Property
 from engine.mq.refusals import refusal
 from engine.mq.selectors import compile_selector
 from engine.mq.selectors.likeness import matcher
+from engine.mq.topics.trie import RESERVED
 
 Properties: TypeAlias = Callable[[], Mapping[str, Property]]
 Condition: TypeAlias = Callable[[Descriptor, bytes, Properties], bool | None]
@@ -127,6 +128,7 @@ def condition(text: str, compile_content: Compile | None) -> tuple[Condition | N
 
 
 _ESCAPE: Final = "%"
+_WILD: Final = ("*", "?")
 _OWN: Final = "\0"  # the escape of what is handed on: no topic string has it
 _MEANT: Final = {"*": "*", "?": "?", "%": f"{_OWN}%"}
 _AS_LIKE: Final = {"*": "%", "?": "_", "_": f"{_OWN}_"}
@@ -134,6 +136,8 @@ _AS_LIKE: Final = {"*": "%", "?": "_", "_": f"{_OWN}_"}
 
 def fits_characters(pattern: str) -> Callable[[str], bool]:
     """Returns a test for topics that a pattern of characters describes; a / means nothing in it.
+
+    A wildcard at the beginning does not fit topics of the system, as in the topic scheme.
 
     >>> test = fits_characters("a*/c?")
     >>> test("a/b/c1"), test("a/c"), fits_characters("50%*")("50*"), fits_characters("50%*")("50%")
@@ -150,9 +154,12 @@ def fits_characters(pattern: str) -> Callable[[str], bool]:
             problem = f"topic string {pattern!r:.200} has a % before {meant or 'its end'}; it stands before *, ? or %"
             raise refusal(TOPIC_STRING_ERROR, problem, pattern)
         said.append(_MEANT[meant])
-    return matcher("".join(said), _OWN)
+    is_fitting = matcher("".join(said), _OWN)
+    if pattern[:1] in _WILD:
+        return lambda topic: not topic.startswith(RESERVED) and is_fitting(topic)
+    return is_fitting
 
 
 def has_wildcards(pattern: str) -> bool:
     """Returns True for a pattern that more than one topic can fit."""
-    return any(character in "*?" for character in pattern)
+    return any(character in _WILD for character in pattern)

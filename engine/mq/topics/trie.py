@@ -9,7 +9,7 @@ from engine.message.topics import MANY, SINGLE
 
 Held = TypeVar("Held", bound=Hashable)
 
-_RESERVED: Final = "$"  # begins the topics of the system itself, which a wildcard at the first level does not fit
+RESERVED: Final = "$"  # begins the topics of the system itself, which a wildcard at the first level does not fit
 
 
 class _Node(Generic[Held]):
@@ -62,7 +62,7 @@ class Trie(Generic[Held]):
     def fitting(self, levels: tuple[str, ...]) -> Iterator[Held]:
         """Yields what is held under all patterns that fit a topic, each pattern once."""
         root = self._root
-        reserved = levels[0].startswith(_RESERVED)
+        reserved = levels[0].startswith(RESERVED)
         active = [root] if reserved else _with_many([root])
         for at, level in enumerate(levels):
             active = _with_many(_after(active, level, wild=at > 0 or not reserved))

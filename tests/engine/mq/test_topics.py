@@ -113,6 +113,10 @@ CHARACTERS = (
     ("a%*c", "abc", False),
     ("100%%", "100%", True),
     ("a/+/c", "a/b/c", False),
+    ("*", "$SYS/a", False),
+    ("?SYS/a", "$SYS/a", False),
+    ("$*", "$SYS/a", True),
+    ("%*a", "*a", True),
 )
 
 
