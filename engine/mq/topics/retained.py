@@ -236,7 +236,7 @@ def _kept(manager: QueueManager, subscription: Subscription) -> Iterator[tuple[D
     """Yields the messages that may be wanted: one where the subscription is to one topic, else all."""
     if RETAINED not in manager.names():
         return
-    if subscription.wild is not None:
+    if subscription.wild is not None or subscription.levels is None:
         yield from manager.cursor(RETAINED)
         return
     yield from _on(manager, subscription.topic, subscription.point)

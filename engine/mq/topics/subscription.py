@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -161,5 +162,9 @@ def fits_characters(pattern: str) -> Callable[[str], bool]:
 
 
 def has_wildcards(pattern: str) -> bool:
-    """Returns True for a pattern that more than one topic can fit."""
-    return any(character in _WILD for character in pattern)
+    """Returns True for a pattern that more than one topic can fit.
+
+    >>> has_wildcards("a*"), has_wildcards("a%*")
+    (True, False)
+    """
+    return any(character in _WILD for character in re.sub(rf"{_ESCAPE}.", "", pattern, flags=re.DOTALL))

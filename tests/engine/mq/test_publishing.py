@@ -186,6 +186,17 @@ def test_properties_of_own_queues(control: dict[str, str], expected: dict[str, o
     assert (expected, b"body") == (properties, body)
 
 
+def test_characters_that_are_meant() -> None:
+    """A pattern whose characters all stand for themselves is one topic, retained ones and WILDCARD(BLOCK) included."""
+    queues = manager("DEFINE TOPIC(T) TOPICSTR('t') WILDCARD(BLOCK)")
+    queues.publish("t/*", Descriptor(), b"1", retain=True)
+    queues.mqsc(
+        "DEFINE SUB(ONE) TOPICSTR('t/%*') WSCHEMA(CHAR) DEST(A)\nDEFINE SUB(TWO) TOPICSTR('t/*') WSCHEMA(CHAR) DEST(B)"
+    )
+    queues.publish("t/*", Descriptor(), b"2")
+    assert [[b"1", b"2"], []] == bodies(queues, "A", "B")
+
+
 PRIORITIES = (("", 3), ("PUBPRTY(ASPUB)", 3), ("PUBPRTY(8)", 8), ("PUBPRTY(ASQDEF)", 5))
 
 
