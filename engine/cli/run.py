@@ -19,9 +19,19 @@ from typer.core import TyperCommand
 from engine.cli import app
 from engine.cli.command_failures import visible
 from engine.cli.queue_manager_access import Reach
-from engine.cli.run_inputs import check_descriptor, check_queue_manager, inputs_of, letters_of
 from engine.cli.run_on_queues import Given, is_at_desk, run_on_queues, tracer, tracing
-from engine.cli.shared_options import MAX_INPUT, AllowFiles, DataSources, Json, MaxInput, OwnNodes
+from engine.cli.shared_options import (
+    MAX_INPUT,
+    AllowFiles,
+    DataSources,
+    Json,
+    MaxInput,
+    OwnNodes,
+    check_descriptor,
+    check_queue_manager,
+    inputs_of,
+    letters_of,
+)
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:

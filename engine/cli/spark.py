@@ -148,7 +148,7 @@ def _kind(kind: str, messages: str, said: dict[str, Any]) -> Kind:
 
 
 def _origin(messages: str, kind: Kind, queue: str, said: dict[str, Any]) -> Origin:
-    from engine.cli.run_inputs import check_descriptor
+    from engine.cli.shared_options import check_descriptor
     from engine.descriptor import Descriptor
     from spark_exec.readers import Origin
 
