@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from engine.cli import app
-from engine.cli.shared_options import DataSources, Json
+from engine.cli.shared_options import DataSources, Json, show
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -33,11 +33,9 @@ def list_sources(data_sources: DataSources = None, as_json: Json = False) -> Non
     from engine.databases.definitions import definitions_of
 
     found = [_data(one, is_default=not place) for place, one in enumerate(definitions_of(data_sources or ()))]
-    if as_json:
-        typer.echo(json.dumps(found, indent=2))
-        return
-    for one in found:
-        typer.echo(f"{one['name']}  {one['dialect']}  {one['place']}{'  (default)' if one['default'] else ''}")
+    ends = {True: "  (default)", False: ""}
+    lines = (f"{one['name']}  {one['dialect']}  {one['place']}{ends[one['default']]}" for one in found)
+    show(found, lines, as_json=as_json)
 
 
 @data_source.command("test")
@@ -60,11 +58,8 @@ def try_source(
         version = found.probe()
         two_phase = found.can_prepare()
     told = {"name": found.name, "dialect": found.driver.name, "version": version, "twoPhase": two_phase}
-    if as_json:
-        typer.echo(json.dumps(told, indent=2))
-        return
     prepares = "takes part in two-phase commits" if two_phase else "does not take part in two-phase commits"
-    typer.echo(f"{found.name}: connected, {found.driver.name} {version}; it {prepares}")
+    show(told, [f"{found.name}: connected, {found.driver.name} {version}; it {prepares}"], as_json=as_json)
 
 
 def _data(definition: Definition, *, is_default: bool) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import typer
 from engine.cli import app
 from engine.cli.command_failures import OR_STANDARD_INPUT, existing
 from engine.cli.shared_options import MAX_INPUT, DataSources, Json, MaxInput, opened
+from engine.cli.shared_options import show as show_rows
 from engine.errors import BrokerError, ConfigurationException
 
 T = TypeVar("T")
@@ -59,11 +60,7 @@ def check(files: Files, max_input: MaxInput = MAX_INPUT, as_json: Json = False) 
     for own, others in deployments(_paths(files)):
         names = {str(path) for path in own}
         problems += [one for one in problems_in(_contents([*own, *others], size_of(max_input))) if one.file in names]
-    if as_json:
-        typer.echo(json.dumps([_data(problem) for problem in problems], indent=2))
-    else:
-        for problem in problems:
-            typer.echo(problem.render())
+    show_rows([_data(problem) for problem in problems], (problem.render() for problem in problems), as_json=as_json)
     raise typer.Exit(1 if problems else 0)
 
 

@@ -120,13 +120,10 @@ def lint(
                 found, said = _of_data_sources(loaded, sources)
                 problems.update(found)
                 known.update(said)
-    if as_json:
-        typer.echo(json.dumps([asdict(problem) for problem in sorted(problems)], indent=2))
-    else:
-        for problem in sorted(problems):
-            typer.echo(problem.render())
-        for note in sorted(known):
-            typer.echo(note.render(), err=True)
+    listed = sorted(problems)
+    show_rows([asdict(problem) for problem in listed], (problem.render() for problem in listed), as_json=as_json)
+    for note in () if as_json else sorted(known):
+        typer.echo(note.render(), err=True)
     raise typer.Exit(1 if problems else 0)
 
 

@@ -10,7 +10,7 @@ import typer
 from engine.cli import app
 from engine.cli.command_failures import FAILED, OR_STANDARD_INPUT, existing, visible
 from engine.cli.queue_manager_access import Reach, reached
-from engine.cli.shared_options import Json
+from engine.cli.shared_options import Json, show
 from engine.errors import ConfigurationException
 
 _LARGEST: Final = 64 << 20  # bytes of a script
@@ -29,19 +29,14 @@ def mqsc(
 
     Example: echo "DEFINE QLOCAL(ORDERS) MAXDEPTH(1000)" | penstock mqsc - --queue-manager /var/mq/QM
     """
-    import json
-
     from engine.mq.mqsc import Answer, printed
 
     text = _text(script)
     with reached(queue_manager) as manager:
         answers = [Answer(*answer) for answer in manager.mqsc(text)]
         name = manager.name
-    if as_json:
-        found = [{**answer._asdict(), "objects": [dict(one) for one in answer.objects]} for answer in answers]
-        typer.echo(json.dumps(found, indent=2))
-    else:
-        typer.echo("\n".join("\n".join(map(visible, line.split("\n"))) for line in printed(answers, name)))
+    found = [{**answer._asdict(), "objects": [dict(one) for one in answer.objects]} for answer in answers]
+    show(found, ("\n".join(map(visible, line.split("\n"))) for line in printed(answers, name)), as_json=as_json)
     failed = [answer for answer in answers if answer.failed]
     for answer in failed:
         typer.echo(visible(f"penstock: {script}:{answer.line}: {answer.code}: {answer.text}"), err=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -304,11 +303,10 @@ def _report(started: list[tuple[Flow, Counts]], *, as_json: bool) -> None:
     rows = [
         {"flow": flow.qualified_name, "messages": counts.messages, "failed": counts.failed} for flow, counts in started
     ]
-    if as_json:
-        typer.echo(json.dumps({"flows": rows}, indent=2))
-        return
-    for row in rows:
-        typer.echo(f"{row['flow']}: {row['messages']:,} in, {row['failed']:,} failed")
+    lines = (f"{row['flow']}: {row['messages']:,} in, {row['failed']:,} failed" for row in rows)
+    from engine.cli.shared_options import show
+
+    show({"flows": rows}, lines, as_json=as_json)
 
 
 TRACE_LEVELS = ("none", "normal", "debug")

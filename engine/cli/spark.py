@@ -12,7 +12,7 @@ import typer
 import flows
 from engine.cli import app
 from engine.cli.command_failures import existing
-from engine.cli.shared_options import DataSources, Json, OwnNodes
+from engine.cli.shared_options import DataSources, Json, OwnNodes, show
 from engine.errors import BrokerError, ConfigurationException
 from engine.files.output_files import written
 
@@ -220,11 +220,8 @@ def _show_plan(planned: Plan, master: str, settings: dict[str, str], *, as_json:
     from spark_exec.session import executor_lines
 
     where = master or settings.get("spark.master", "local[*]")
-    if as_json:
-        typer.echo(json.dumps(planned.as_data(), indent=2))
-        return
-    for line in (*planned.lines(), *executor_lines(planned, where, settings)):
-        typer.echo(line)
+    lines = (line for told in (planned.lines, lambda: executor_lines(planned, where, settings)) for line in told())
+    show(planned.as_data(), lines, as_json=as_json)
 
 
 def _setting(text: str) -> tuple[str, str]:
@@ -275,12 +272,8 @@ def _carried(
 
 
 def _show(summary: Summary, output: str, *, as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps(summary.as_data() | {"output": output}, indent=2))
-        return
-    for line in summary.lines():
-        typer.echo(line)
-    typer.echo(f"Written to {output}, with _manifest.json")
+    lines = (*summary.lines(), f"Written to {output}, with _manifest.json")
+    show(summary.as_data() | {"output": output}, lines, as_json=as_json)
 
 
 BROKER: Final = Path(flows.__path__[0]) / "samples" / "archive" / "broker.yaml"
