@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections import deque
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
-from threading import get_ident
 from typing import Any, Final
 
 from engine.mq.refusals import UNEXPECTED_ERROR, refusal
@@ -40,6 +40,7 @@ _PIECE: Final = 512  # a sample has so many bytes from each of so many places
 _PAYS: Final = {"ZLIBHIGH": 0.97}  # of the sample that is left at most
 _PAYS_FAST: Final = 0.85  # by other names: to write a little less takes less time than to find it
 _ZSTD_LEVEL: Final = -3
+_MOST_IDLE: Final = 16  # compressors
 _MEMORY: Final = 9  # zlib's most, by which it takes less time and finds more
 _LENGTH: Final = struct.Struct(">Q")  # of the body, before what it is compressed to
 
@@ -115,7 +116,13 @@ def _chosen(body: bytes, name: str) -> int:
 def _compressed(codec: int, body: bytes) -> bytes:
     data: bytes
     if codec == _ZSTD:
-        data = _zstd_of(get_ident()).compress(body)
+        idle = _idle()
+        try:
+            own = idle.pop()
+        except IndexError:
+            own = ZSTD.ZstdCompressor(level=_ZSTD_LEVEL)
+        data = own.compress(body)
+        idle.append(own)
         return data
     if ISAL is not None and codec in _BY_ISAL:
         level, far = _BY_ISAL[codec]
@@ -126,8 +133,7 @@ def _compressed(codec: int, body: bytes) -> bytes:
     return writer.compress(body) + writer.flush()
 
 
-@lru_cache(maxsize=16)
-def _zstd_of(thread: int) -> Any:
-    """Returns what compresses for a thread; to make it takes ten times as long as to compress a sample."""
-    del thread  # no other uses it at the same time
-    return ZSTD.ZstdCompressor(level=_ZSTD_LEVEL)
+@lru_cache(maxsize=1)
+def _idle() -> deque[Any]:
+    """Returns the compressors that no thread uses now; to make one takes ten times as long as to compress a sample."""
+    return deque(maxlen=_MOST_IDLE)

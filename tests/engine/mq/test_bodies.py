@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
 from pathlib import Path
 
@@ -136,6 +137,19 @@ def test_without_zstd(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_does_not_pay(name: str, kept: int) -> None:
     """A body that would be little smaller is stored as it is, unless the smallest is asked for."""
     assert kept == (packed([compressible(LONG, 0.1)], name) == {})
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_many_threads_compress_at_once(codec: str) -> None:
+    """Each of many threads gets its own bodies back, whichever share what compresses."""
+
+    def passed(seed: int) -> bool:
+        bodies = [compressible(LONG, 0.5, 10 * seed + number) for number in range(10)]
+        found = packed(bodies, codec)
+        return [unpacked(*found[id(body)]) for body in bodies] == bodies
+
+    with ThreadPoolExecutor(40) as threads:
+        assert [True] * 40 == list(threads.map(passed, range(40)))
 
 
 def test_one_body_for_all_copies(tmp_path: Path) -> None:
