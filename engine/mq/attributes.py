@@ -181,7 +181,15 @@ _SUBSCRIPTION: Final = (
     Attribute("DESTQMGR", "text", "", fixed="there are no other queue managers here"),
     _choice("EXPIRY", "UNLIMITED", fixed=_NOT_HERE),
     _choice("SUBSCOPE", "ALL QMGR"),
-    *(_shown("SUBID"), _shown("DURABLE"), _shown("SUBTYPE"), _shown("SELTYPE"), _shown("IDENTITY"), *_CREATED),
+    *(
+        _shown("SUBID"),
+        _shown("DURABLE"),
+        _shown("SUBTYPE"),
+        _shown("SELTYPE"),
+        _shown("IDENTITY"),
+        _shown("INFORMRET"),
+        *_CREATED,
+    ),
 )
 _TOPIC_STATUS: Final = (
     *(_shown(name) for name in ("TOPICSTR", "ADMIN", "PUB", "SUB", "DURSUB", "DEFPRTY", "DEFPSIST", "PMSGDLV")),

@@ -22,6 +22,7 @@ from engine.mq.properties import RFH2, folder_texts, folders_of, opened, propert
 from engine.mq.property_types import Property
 from engine.mq.queued_message import Stored
 from engine.mq.refusals import MSG_TOO_BIG_FOR_Q_MGR, PUT_INHIBITED, full, refusal, too_long
+from engine.mq.topics.subscription import INFORM
 from engine.mq.turns import wait_for
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ _OF_PROGRAMS: Final = frozenset(
 PROPERTY_CONTROL: Final = "PROPCTL"
 NONE: Final = "NONE"
 PROPERTIES: Final = "MSGPROP"
+COMMANDED: Final = "RFH2"
+UNINFORMED: Final = "RFH2 UNINFORMED"  # the same, which does not say that a publication was retained
+_QUEUED: Final = (COMMANDED, UNINFORMED)
 COMPATIBLE: Final = (
     "COMPAT"  # MSGPROP to a queue whose PROPCTL is this: the topic is told beside other properties alone
 )
@@ -118,6 +122,8 @@ class Copy:
 def _form(subscription: Subscription, target: Target | None) -> str:
     """Returns the form of a subscription's messages; what its queue gives of properties decides with it."""
     form = subscription.form
+    if form == COMMANDED and subscription.values.get(INFORM) == "NO":
+        return UNINFORMED
     if form != PROPERTIES or target is None:
         return form
     return COMPATIBLE if target.queue.definition.values.get(PROPERTY_CONTROL, COMPATIBLE) == COMPATIBLE else form
@@ -145,7 +151,7 @@ class Publication(NamedTuple):
             if len(kept) == len(folders):
                 return self.descriptor, self.body
             return with_folders(kept, descriptor, body) if kept else (descriptor, body)
-        if form == "RFH2":  # of queued publish/subscribe, where a reply to the publisher is the queue manager's
+        if form in _QUEUED:  # of queued publish/subscribe, where a reply to the publisher is the queue manager's
             descriptor = descriptor._replace(
                 msg_type=DATAGRAM, reply_to_q="", reply_to_q_mgr=self.descriptor.put_appl_name
             )
@@ -153,9 +159,9 @@ class Publication(NamedTuple):
         return with_folders([*folder_texts(self._said(form, user_data, told)), *kept], descriptor, body)
 
     def _said(self, form: str, user_data: str, told: Mapping[str, Property]) -> dict[str, Property]:
-        if form == "RFH2":
+        if form in _QUEUED:
             said: dict[str, Property] = {"psc.Command": "Publish"}
-            if self.retained:
+            if self.retained and form != UNINFORMED:
                 said["psc.PubOpt"] = "IsRetainedPub"
             said["psc.Topic"] = self.topic
             if self.point:

@@ -25,6 +25,7 @@ from engine.mq.topics.settings import ROOT, TopicObjects, joined
 from engine.mq.topics.subscription import (
     ADMIN,
     API,
+    INFORM,
     SELECTION_NOT_AVAILABLE,
     SUBTYPE,
     Compile,
@@ -92,7 +93,7 @@ class Objects:
             return
         given = dict(attributes)
         beside: dict[str, Value] = {"DURABLE": "YES", SUBTYPE: ADMIN}  # which commands do not say: theirs last
-        beside |= {word: str(given.pop(word)) for word in (*beside,) if word in given}
+        beside |= {word: str(given.pop(word)) for word in (*beside, INFORM) if word in given}
         values = defaults(kind) | checked(kind, given) | moments("CR", "ALT")
         if kind == TOPIC:
             self._define_topic(checked_name(name), values)
@@ -104,12 +105,13 @@ class Objects:
         """Give an object the attributes of a definition, and of those that it does not name the defaults."""
         given = dict(attributes)
         kept = self.values(kind, name).get(SUBTYPE, "") if given.pop(SUBTYPE, ADMIN) == API else ADMIN
+        beside = {SUBTYPE: kept, **{word: str(given.pop(word)) for word in (INFORM,) if word in given}}
         durable = given.pop("DURABLE", None)
         if durable is not None and durable != self.values(kind, name).get("DURABLE"):
             text = f"whether subscription {name} is durable cannot be changed: delete it, and define it again"
             raise refusal(DURABILITY_NOT_ALTERABLE, text, name)
         settable = {word: value for word, value in defaults(kind).items() if word not in _KEPT[kind]}
-        self._alter(kind, name, settable | checked(kind, given), str(kept))
+        self._alter(kind, name, settable | checked(kind, given), beside)
 
     def _define_topic(self, name: str, values: dict[str, Value]) -> None:
         topic = checked_topic(str(values["TOPICSTR"]))
@@ -224,9 +226,9 @@ class Objects:
 
         A subscription that a program made is one of the administrator's from then on, as MQ has it.
         """
-        self._alter(kind, name, checked(kind, attributes), ADMIN)
+        self._alter(kind, name, checked(kind, attributes), {SUBTYPE: ADMIN})
 
-    def _alter(self, kind: str, name: str, given: dict[str, Value], subtype: str) -> None:
+    def _alter(self, kind: str, name: str, given: dict[str, Value], beside: Mapping[str, Value]) -> None:
         before = self.values(kind, name)
         if given.get("TOPICOBJ") and self.topic_of(given) == before["TOPICSTR"]:
             given = {**given, "TOPICSTR": before["TOPICSTR"]}
@@ -242,7 +244,7 @@ class Objects:
             self._keep(TOPIC, name, values)
             self.topics.put(name, values)
         else:
-            values |= {"SELTYPE": condition(str(values["SELECTOR"]), self.compile_content)[1], SUBTYPE: subtype}
+            values |= {"SELTYPE": condition(str(values["SELECTOR"]), self.compile_content)[1], **beside}
             made = subscription_of(name, str(values["TOPICSTR"]), values, self.compile_content)
             self.check(made.queue)
             if made.durable:

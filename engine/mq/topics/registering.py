@@ -38,7 +38,7 @@ from engine.mq.topics.identities import (
     joined,
     left,
 )
-from engine.mq.topics.subscription import API, SUBTYPE
+from engine.mq.topics.subscription import API, INFORM, SUBTYPE
 
 if TYPE_CHECKING:
     from engine.mq.manager import QueueManager
@@ -122,6 +122,7 @@ def register(manager: QueueManager, _: Work, command: Asked) -> Answered:
         "REQONLY": "YES" if "PubOnReqOnly" in options else "NO",
         "USERDATA": command.one("SubUserData"),
         "PUBPSIST": _PERSISTENCES[next(iter(lasting), "PersAsPub")],
+        INFORM: "YES" if "InformIfRet" in options else "NO",
         "VARUSER": "ANY" if "VariableUserId" in options else "FIXED",
     }
     return for_each(
@@ -235,7 +236,8 @@ def _told(manager: QueueManager, name: str) -> list[tuple[str, str]]:
     values, text = one.values, str(one.values.get(ATTRIBUTE, ""))
     options = [word for word, persistence in _PERSISTENCES.items() if persistence == values["PUBPSIST"]]
     options += (
-        ["Local"] * (values["SUBSCOPE"] == "QMGR")
+        ["InformIfRet"] * (values.get(INFORM) == "YES")
+        + ["Local"] * (values["SUBSCOPE"] == "QMGR")
         + ["CorrelAsId"] * (one.correl_id != NO_ID)
         + ["PubOnReqOnly"] * one.on_request
     )

@@ -30,6 +30,7 @@ SELECTION_NOT_AVAILABLE: Final = 2551
 SUBTYPE: Final = "SUBTYPE"  # who made a subscription:
 ADMIN: Final = "ADMIN"  # a command of MQSC made it, or changed it
 API: Final = "API"  # a program did
+INFORM: Final = "INFORMRET"  # NO where a psc folder does not say that a publication was retained
 STANDARD: Final = "STANDARD"
 EXTENDED: Final = "EXTENDED"
 

@@ -71,6 +71,10 @@ TOLD = f"{OK} Topic=n/+ RegOpt=PersAsPub%s QMgrName=QM1 QName=Q%s"
 SHARED: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ("join and tell", ((REG + ANN + SHARE + WHOLE, TOLD % ("", " SubIdentity=ann")),)),
     (
+        "inform and tell",
+        ((REG + "<RegOpt>InformIfRet</RegOpt>" + WHOLE, TOLD.replace("AsPub", "AsPub RegOpt=InformIfRet") % ("", "")),),
+    ),
+    (
         "local and tell",
         ((REG + "<RegOpt>Local</RegOpt>" + WHOLE, TOLD.replace("PersAsPub", "PersAsPub RegOpt=Local") % ("", "")),),
     ),
@@ -223,7 +227,21 @@ def test_retained() -> None:
     assert 0 == queues.depth("Q")
     assert [OK] * 2 == [ask(queues, REG), ask(queues, UPDATE)]
     assert 2 == queues.depth("Q")
-    assert ("psc.PubOpt", "IsRetainedPub") in opened(*queues.browse("Q")[0])[0]
+
+
+def test_informed() -> None:
+    """Who asks for that is told which publications were retained, as soon as it registers so, and nobody else."""
+    queues, marked = manager(), ("psc.PubOpt", "IsRetainedPub")
+    assert OK == ask(queues, RETAIN, body=b"kept")
+    informed = REG + "<RegOpt>InformIfRet</RegOpt>"
+    for folder, expected in ((REG, False), (informed, True), (UPDATE, True), (REG, False), (UPDATE, False)):
+        assert OK == ask(queues, folder)
+        (arrival,) = queues.browse("Q")
+        assert expected == (marked in opened(*arrival)[0])
+        queues.purge("Q")
+    assert [OK] * 2 == [ask(queues, informed), ask(queues, RETAIN, body=b"new")]
+    queues.mqsc("DEFINE SUB(OWN) TOPICSTR('n/a') DEST(OTHER) PSPROP(RFH2)")
+    assert [False, True] == [marked in opened(*queues.browse(name)[-1])[0] for name in ("Q", "OTHER")]
 
 
 def test_on_request_only() -> None:
