@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from engine.mq.waiters import Sleep
+
+if TYPE_CHECKING:
+    from engine.mq.store.journal import Journal
 
 
 class Committers:
@@ -44,25 +47,42 @@ class Committers:
 
 
 class Absence(Sleep):
-    """The sleep of a thread that is away from the committers meanwhile; it begins to be away at once."""
+    """The sleep of a thread that is away from the committers meanwhile; it begins to be away at once.
 
-    __slots__ = ("_committers", "_left", "_thread")
+    Where it is ended by the thread that makes available what it has written, it has its turn among the owners of what
+    was written, of whom each wakes the next.
+    """
 
-    def __init__(self, committers: Committers, left: Callable[[], None]) -> None:
-        """`left` is called before the thread sleeps, as it may have been the last that a writer waits for."""
+    __slots__ = ("_committers", "_journal", "_thread", "is_asleep")
+
+    def __init__(self, journal: Journal, committers: Committers) -> None:
         super().__init__()
+        self.is_asleep = False  # and wakes the next when it is woken
+        self._journal = journal
         self._committers = committers
-        self._left = left
         self._thread = threading.get_ident()
         committers.leave(self._thread)
 
     def end(self) -> None:
         self._committers.come_back(self._thread)
+        if not self._journal.defers(self):
+            super().end()
+
+    def wake(self) -> bool:
+        """Wake the thread; returns True where it wakes the next."""
         super().end()
+        return self.is_asleep
 
     def wait(self, seconds: float | None) -> None:
-        self._left()
         try:
+            self.is_asleep = True
+            self._journal.let_write()
             super().wait(seconds)
-        finally:
-            self._committers.come_back(self._thread)
+            self._rise()
+        except BaseException:  # Ctrl-C
+            self._rise()
+            raise
+
+    def _rise(self) -> None:
+        self._committers.come_back(self._thread)
+        self._journal.note_end(self)

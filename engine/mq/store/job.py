@@ -32,6 +32,14 @@ class Job:
         self.error: BrokerError | None = None
         self.raised: Exception | None = None
 
+    def wake(self) -> bool:
+        """Wake the owner, once, if it waits; returns True where it wakes the next."""
+        wakes = self.awaited and not self.is_woken and self.turn.locked()
+        if wakes:
+            self.is_woken = True
+            self.turn.release()
+        return wakes
+
     def finish(self) -> None:
         """Call `then`, once: what it raises is for the owner alone."""
         then, self.then = self.then, nothing_follows

@@ -33,14 +33,14 @@ class Journal:
     """
 
     __slots__ = (
-        *("_committers", "_done", "_ended", "_gathers", "_jobs", "_mutex", "_pending", "_skips", "_thread", "_took"),
-        *("_vain", "_wake", "_writer", "transactions"),
+        *("_committers", "_done", "_ended", "_gathers", "_jobs", "_mutex", "_pending", "_skips", "_teller", "_thread"),
+        *("_took", "_vain", "_wake", "_writer", "transactions"),
     )
 
     def __init__(self, environment: Environment) -> None:
         self.transactions = Transactions(environment)
         self._pending: deque[Job] = deque()
-        self._done: deque[Job] = deque()  # whose owners are to be woken
+        self._done: deque[Job | Absence] = deque()  # whose threads are to be woken
         self._jobs: list[Job] = []  # that are being written
         self._mutex = threading.Lock()  # of the next two, and of whom a release of a turn is for
         self._writer: Job | None = None  # whose owner has the right to write
@@ -52,6 +52,7 @@ class Journal:
         self._vain = 0  # how many moments are skipped since others were last waited for in vain
         self._skips = 0  # how many of them are left
         self._took = 0.0  # seconds of the last transaction
+        self._teller = 0  # the thread that makes messages available which it has written
 
     def commit(self, record: Record, then: Then = nothing_follows) -> None:
         """Returns when a unit of work is on the disk, and `then` has been told; one that cannot be kept is refused."""
@@ -87,6 +88,7 @@ class Journal:
     def _leave(self, job: Job) -> None:
         """Have another thread write a unit whose owner waits for it no more, and let others write."""
         try:
+            self._teller = 0
             with self._mutex:
                 job.awaited = False
                 if self._writer is job:
@@ -191,13 +193,26 @@ class Journal:
 
     def absence(self) -> Absence:
         """Returns the sleep of this thread, which commits nothing meanwhile: nobody waits for its units."""
-        return Absence(self._committers, self._let_write)
+        return Absence(self, self._committers)
+
+    def defers(self, absence: Absence) -> bool:
+        """Queue an absence that this thread ends as it makes available what it has written, to be woken in turn."""
+        if self._teller != threading.get_ident():
+            return False
+        self._done.append(absence)
+        return True
+
+    def note_end(self, absence: Absence) -> None:
+        """Wake the next of those that are to be woken: this thread is, or waits no longer."""
+        with self._mutex:
+            absence.is_asleep = False
+        self._wake_next()
 
     def _have_come(self) -> bool:
         """Returns True where as many units wait as are expected."""
         return len(self._pending) >= self._committers.expected()
 
-    def _let_write(self) -> None:
+    def let_write(self) -> None:
         """Let who waits for others write, if it waited for none but a thread that is away now."""
         if not (self._gathers and self._have_come()):
             return
@@ -237,26 +252,26 @@ class Journal:
             begun = time.monotonic()
             self.transactions.write(jobs)
             self._took = time.monotonic() - begun
+        self._teller = own = threading.get_ident()
         for job in jobs:
             job.finish()
-        own = threading.get_ident()
+        self._teller = 0
         self._done.extend([job for job in jobs if job.owner != own])  # else who wakes this one would wake no other
         self._jobs = []
         self.transactions.tried = NOTHING_TRIED  # behind the jobs, as it is asked for where they are there
         self._wake_next()
 
     def _wake_next(self) -> None:
-        """Wake the owner of a unit that is done, who wakes the next: all at once would wait for the interpreter."""
+        """Wake the first of those whose units are done, or who waited for messages of these, who wakes the next.
+
+        All at once would wait for the interpreter.
+        """
         done = self._done
         while done:
             with self._mutex:
                 if not done:  # another has woken the last of them
                     return
-                job = done[0]
-                wakes = job.awaited and not job.is_woken and job.turn.locked()
-                if wakes:
-                    job.is_woken = True
-                    job.turn.release()
+                wakes = done[0].wake()
                 del done[0]
             if wakes:
                 return

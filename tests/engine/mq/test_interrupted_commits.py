@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.mq import QueueManager
+from engine.mq import QueueManager, waiters
+from engine.mq.store import committers, transactions
 from engine.mq.store import journal as journals
-from engine.mq.store import transactions
 from engine.mq.store.checking import check
+from engine.mq.store.job import Job
 from engine.mq.store.journal import Journal
 from engine.mq.store_changes import Record
 from tests.engine.mq.interrupts import Interrupts
@@ -71,3 +72,29 @@ def test_the_end_waits_for_no_thread_that_was_started_twice(tmp_path: Path) -> N
     ends.start()
     ends.join(10)
     assert not ends.is_alive()
+
+
+def test_a_wait_that_is_interrupted_anywhere_wakes_the_next(tmp_path: Path) -> None:
+    """Wherever Ctrl-C comes to a thread that waits for a message, those are woken who are to be woken behind it."""
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        assert queues.store is not None
+        journal, place, is_left = queues.store.store.journal, 1, True
+        while is_left:
+            absence = journal.absence()
+            job = Job(Record(), lambda _: None, awaited=True)
+            journal._done.extend([absence, job])
+            before, interrupts = sys.gettrace(), Interrupts(place, journals, committers, waiters)
+            waker = threading.Thread(target=journal._wake_next)
+            sys.settrace(interrupts)
+            try:
+                waker.start()
+                absence.wait(10)
+            except KeyboardInterrupt:
+                pass
+            finally:
+                sys.settrace(before)
+            waker.join(10)
+            assert job.turn.acquire(timeout=10), f"place {place}"
+            is_left, place = interrupts.left <= 0, place + 1
+        assert place > 10
