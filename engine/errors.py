@@ -87,9 +87,19 @@ def has_left_debugger(error: BaseException) -> bool:
     return debugger is not None and isinstance(error, debugger.BdbQuit)
 
 
+def printable(text: str, keep: str = "") -> str:
+    r"""Returns a text without what a terminal would obey or XML cannot hold, but for what is to be kept.
+
+    It has as many characters, so that columns stay.
+
+    >>> printable("a\0b\tc", keep="\t")
+    'a\ufffdb\tc'
+    """
+    return "".join(c if c.isprintable() or c in keep else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
 def _shown(text: str) -> str:
-    """A text without what a terminal would obey; as many characters, so that columns stay."""
-    return "".join(c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return printable(text, "\t")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,12 +222,11 @@ def marked(place: Place, text: str, about: str, number: int, line: str) -> Probl
         line = ""
     start = line.find(about, place.column - 1) if about else -1
     column, width = (start + 1, len(about)) if start >= 0 else (place.column, 1)
-    return Problem(place.file, place.line, column, number, _printable(text), _printable(line.rstrip()), width)
+    return Problem(place.file, place.line, column, number, _without_tabs(text), _without_tabs(line.rstrip()), width)
 
 
-def _printable(text: str) -> str:
-    """A text without what a terminal would obey; as many characters, so that columns stay."""
-    return "".join(c if c.isprintable() else " " if c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+def _without_tabs(text: str) -> str:
+    return printable(text.replace("\t", " "))
 
 
 def line_of_file(place: Place) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from engine.errors import printable
 from engine.flow.definition import Flow, Wire, layers
 from flows.layout import Arrangement, Item, Link, Net, Rows, arrange, place
 
@@ -71,7 +72,7 @@ def draw_text(flow: Flow, width: int, *, unicode: bool = True, routes: Iterable[
     if rest:
         pictures.append("\n".join(["not drawn:", *(f"  {wire}" for wire in rest)]))
     # A label from another format may hold what a terminal would obey.
-    text = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in "\n\n".join(pictures))
+    text = printable("\n\n".join(pictures), "\n")
     return text if unicode else "".join(c if c.isascii() else "?" * _columns(c) for c in text)
 
 

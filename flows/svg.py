@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
+from engine.errors import printable
 from engine.flow.definition import Flow, NodeUse, Types, Wire, layers
 from engine.flow.label_routes import NO_NAMES, Names, label_routes
 from engine.node import Category, node_catalog
@@ -268,7 +269,7 @@ def _colours(flow: Flow, box: Box, types: Types) -> tuple[str, str]:
 
 def _box(box: Box, colours: tuple[str, str]) -> Iterator[str]:
     fill, edge = colours
-    name = quoteattr(_printable(f"{box.use.label} ({box.use.type or box.use.subflow})"))
+    name = quoteattr(printable(f"{box.use.label} ({box.use.type or box.use.subflow})"))
     yield f"<g aria-label={name}>"
     yield (
         f'<rect x="{box.x}" y="{box.y}" width="{box.width}" height="{box.height}" rx="7" '
@@ -320,9 +321,4 @@ def _sign(number: int) -> int:
 
 
 def _escaped(text: str) -> str:
-    return escape(_printable(text))
-
-
-def _printable(text: str) -> str:
-    """A text without the characters that XML has no way to write."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return escape(printable(text))

@@ -322,8 +322,3 @@ def counted(number: int, what: str) -> str:
     ('1 row', '1,200 rows')
     """
     return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def printable(text: str) -> str:
-    """A text without the characters that a terminal would obey or XML has no way to write."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

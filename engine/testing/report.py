@@ -15,7 +15,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 from xml.etree import ElementTree  # it only writes
 
-from engine.errors import ConfigurationException, Problem
+from engine.errors import ConfigurationException, Problem, printable
 from engine.runtime.incidents import Reasons
 from engine.testing.running import Flows
 from engine.testing.suite import Result
@@ -166,7 +166,7 @@ def _junit_case(suite: ElementTree.Element, result: Result) -> None:
 
 def _printable(text: str) -> str:
     """A line without what a terminal would obey, or XML cannot hold."""
-    return "".join(c if c.isprintable() or c in " \t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return printable(text, "\t")
 
 
 ENDING: Final = ".esql"

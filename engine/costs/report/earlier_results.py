@@ -23,12 +23,11 @@ from engine.costs.results import (
     kind,
     lines,
     named,
-    printable,
     run_on,
     span,
     times,
 )
-from engine.errors import ConfigurationException, Place
+from engine.errors import ConfigurationException, Place, printable
 
 LARGEST: Final = 64 << 20  # bytes of a file: some hundred thousand rows
 DEEPEST: Final = 32

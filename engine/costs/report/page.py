@@ -35,6 +35,7 @@ from engine.costs.results import (
     times,
     title,
 )
+from engine.errors import printable
 
 _GLOBALS: Final = (counted, figure, kind, run_on, span, times, title, key_picture, earlier_results.by_scenario)
 
@@ -88,7 +89,7 @@ def _printable(value: object) -> object:
         return f"{round(value, 2):g}"
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
-    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in value)
+    return printable(value, "\n")
 
 
 def _judged(words: str, *, good: bool) -> str:

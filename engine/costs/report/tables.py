@@ -21,13 +21,13 @@ from engine.costs.results import (
     counted,
     figure,
     lines,
-    printable,
     run_on,
     sections,
     span,
     times,
     title,
 )
+from engine.errors import printable
 
 NOT_YET: Final = "not yet measurable"
 HEADS: Final = (
