@@ -207,8 +207,7 @@ def _read(name: str) -> bytes:
 
 
 def _lines(options: Options, manager: Any, queue: str) -> Iterator[Given]:
-    from engine.cli.json_lines import numbered_lines
-    from engine.mq.message_json import from_line
+    from engine.mq.message_json import from_line, numbered_lines
 
     for number, line in numbered_lines(_standard_input(), manager, queue):
         place = f"line {number}"
