@@ -24,10 +24,12 @@ def node(name: Name = None, nodes: OwnNodes = None, as_json: Json = False) -> No
 
     Example: penstock describe node MQInput
     """
-    from engine.flow.user_nodes import load_nodes
     from engine.node import NodeType, node_catalog
 
-    load_nodes(nodes or ())
+    if nodes:
+        from flows.files import load_nodes
+
+        load_nodes(nodes)
 
     def data(found: NodeType) -> dict[str, Any]:
         properties = [

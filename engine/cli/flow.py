@@ -43,10 +43,9 @@ def show(
     """
     from engine.flow.definition import canonical
     from engine.flow.label_routes import label_routes
-    from engine.flow.user_nodes import load_nodes
     from engine.node import node_catalog
     from flows.drawing import draw_text
-    from flows.files import read_file
+    from flows.files import load_nodes, read_file
     from flows.label_names import label_names
 
     load_nodes(nodes or ())
@@ -102,8 +101,7 @@ def lint(
     """
     from engine.cli.shared_options import opened
     from engine.flow.lint import notes
-    from engine.flow.user_nodes import load_nodes
-    from flows.files import load
+    from flows.files import load, load_nodes
     from flows.label_names import label_names
     from flows.programs import problems_of
 

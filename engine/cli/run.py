@@ -109,10 +109,9 @@ def run(
     from engine.descriptor import UTF_8, Descriptor
     from engine.files.allowed_folders import allowed_files
     from engine.files.input_files import refuse_inputs, size_of
-    from engine.flow.user_nodes import load_nodes
     from engine.runtime.file_run import Outbox
     from engine.runtime.file_run import run as run_flow
-    from flows.files import load_flow
+    from flows.files import load_flow, load_nodes
     from flows.programs import binder, files_read
 
     check_descriptor(ccsid, encoding, format_)

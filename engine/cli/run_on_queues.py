@@ -153,8 +153,7 @@ def _prepared(given: Given, around: ExitStack) -> list[tuple[Flow, Any]]:
     """Returns the flows with what deploys each for a thread; raises with all that is wrong with one."""
     from engine.cli.shared_options import opened
     from engine.files.allowed_folders import allowed_files
-    from engine.flow.user_nodes import load_nodes
-    from flows.files import load_flow
+    from flows.files import load_flow, load_nodes
 
     traced = tracer(given.trace)
     load_nodes(list(given.nodes))
