@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import select
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -62,7 +63,8 @@ class Connection:
         self._arrives = waiting.poll
         try:
             hello = {"protocol": frames.PROTOCOL, "application": application, "user": user, "blamed": blamed}
-            self.send([frames.frame(frames.HELLO, json.dumps(hello).encode())])
+            with suppress(MessageException):  # one that is turned away has been told why
+                self.send([frames.frame(frames.HELLO, json.dumps(hello).encode())])
             self._wait(wait)
             self.greeting = Greeting(**json.loads(self.answer(frames.DATA).data))
         except BaseException:

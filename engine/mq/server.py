@@ -22,6 +22,7 @@ from engine.mq.server_operations import Facts
 from engine.mq.session import Session
 from engine.mq.session_gets import look_again, time_over
 from engine.mq.socket_poll import ENDED, READS, WRITES, poll
+from engine.mq.spare_descriptor import SpareDescriptor
 
 if TYPE_CHECKING:
     from engine.mq.conversation import Conversation
@@ -49,6 +50,7 @@ class Server:
         self._woken, self._wakes = socket.socketpair()
         for end in (self._woken, self._wakes):
             end.setblocking(False)
+        self._spare = SpareDescriptor()
         self._poll = poll()
         self._poll.register(self._listening.fileno(), READS)
         self._poll.register(self._woken.fileno(), READS)
@@ -315,8 +317,9 @@ class Server:
     def _accept(self) -> None:
         try:
             connection, _ = self._listening.accept()
-        except OSError:
-            return  # it has gone again, or no more can be had
+        except OSError as error:  # it has gone again, or no more can be had
+            self._spare.turn_away(self._listening, error)
+            return
         try:
             connection.setblocking(False)
             other = peer(connection)
@@ -370,6 +373,7 @@ class Server:
             session.channel.send()
             self.drop(session)
         self._poll.close()
+        self._spare.close()
         self._woken.close()
         self._wakes.close()
 
