@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from engine.catalog import did_you_mean
@@ -11,7 +12,7 @@ from engine.mq.mqsc.defining import CHANGES, expire, forget
 from engine.mq.mqsc.displaying import display
 from engine.mq.mqsc.errors import WrongCommandError
 from engine.mq.mqsc.objects import KINDS, STATUS, SYNONYMS, VERBS, Objects
-from engine.mq.mqsc.reading import Command, Parameter, read
+from engine.mq.mqsc.reading import Command, Parameter, Value, read
 from engine.mq.mqsc.security import (
     delete_authorities,
     delete_policy,
@@ -105,6 +106,7 @@ def _count(number: int, noun: str) -> str:
 
 __all__ = ["Answer", "Objects", "printed", "run"]
 
+_BY_ID: Final = ("SUB", "SBSTATUS")
 _SYNTAX_ERROR: Final = "AMQ8405E"
 _CODES: Final = {
     2085: "AMQ8147E",  # object not found
@@ -157,7 +159,21 @@ def _carried_out(objects: Objects, command: Command) -> Answer:
         raise WrongCommandError(f"{verb} is followed by a kind of object; write {verb} QLOCAL(NAME)")
     subject, *rest = command.parameters[1:]
     what = SYNONYMS.get(subject.word, subject.word)
+    if what in _BY_ID and subject.values is None:
+        subject, rest = _named_by_id(objects, subject, rest)
     return _VERBS[verb](objects, command, _Asked(verb, what, subject, rest))
+
+
+def _named_by_id(objects: Objects, subject: Parameter, rest: list[Parameter]) -> tuple[Parameter, list[Parameter]]:
+    """Returns the word with the name of the subscription that SUBID names in its place, and the other parameters."""
+    said = [parameter for parameter in rest if parameter.word == "SUBID" and parameter.values]
+    if not said:
+        return subject, rest
+    wanted = said[0].text.upper()
+    found = [str(one["SUB"]) for one in objects.display("SUB", "*") if one["SUBID"] == wanted]
+    if not found:
+        raise WrongCommandError(f"there is no subscription with SUBID {wanted:.60}", reason=2085)
+    return replace(subject, values=(Value(found[0], quoted=True),)), [one for one in rest if one not in said]
 
 
 class _Asked:

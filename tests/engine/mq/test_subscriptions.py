@@ -190,6 +190,23 @@ def test_like_one_with_a_queue_of_its_own() -> None:
     assert (3, True) == (int(str(two["PUBPRTY"])), one["DEST"] != two["DEST"])
 
 
+def test_by_id() -> None:
+    """A subscription is shown, changed and deleted by its SUBID as by its name."""
+    queues = manager("DEFINE SUB('one') TOPICSTR('t') DEST(A)", "DEFINE SUB(TWO) TOPICSTR('t') DEST(A)")
+    number = next(one["SUBID"] for one in queues.display("SUB") if one["SUB"] == "one")
+    for command, expected in (
+        ("DISPLAY SUB SUBID('{}') DEST", [{"SUB": "one", "DEST": "A"}]),
+        ("DIS SBSTATUS SUBID({}) NUMMSGS", [{"SUB": "one", "NUMMSGS": 0}]),
+        ("ALTER SUB SUBID('{}') PUBPRTY(4)", []),
+        ("DISPLAY SUB(*) PUBPRTY", [{"SUB": "TWO", "PUBPRTY": "ASPUB"}, {"SUB": "one", "PUBPRTY": "4"}]),
+        ("DELETE SUB SUBID('{}')", []),
+    ):
+        (answer,) = queues.mqsc(command.format(number))
+        assert (False, expected) == (answer.failed, [dict(one) for one in answer.objects])
+    assert ["TWO"] == [one["SUB"] for one in queues.display("SUB")]
+    assert "2085" in queues.mqsc(f"DELETE SUB SUBID('{number}')")[0].text
+
+
 COMPARED = (
     ("SUB(*) WHERE(PUBPRTY GT 3)", ["FIVE"]),
     ("SUB(*) WHERE(PUBPRTY LT 9)", ["FIVE"]),
