@@ -111,16 +111,17 @@ def _element_type(missing: Missing, found: Resolution, guess: Guess) -> Explaine
 
 def _prefix(missing: Missing, found: Resolution, guess: Guess) -> Explained:
     names = [item.name for item in missing.place.scope.visible() if item.type_name in ("NAMESPACE", "CHARACTER")]
-    hint = guess(missing.name, names)
-    advice = hint or f"; declare it: DECLARE {missing.name} NAMESPACE '...'"
-    return f"no namespace is called {missing.name}{advice}", NAME_NUMBER, missing.name
+    return _undeclared(missing, "namespace", "NAMESPACE '...'", guess(missing.name, names))
 
 
 def _reference(missing: Missing, found: Resolution, guess: Guess) -> Explained:
     names = [item.name for item in missing.place.scope.visible() if item.is_reference]
-    hint = guess(missing.name, names)
-    advice = hint or f"; declare it: DECLARE {missing.name} REFERENCE TO ..."
-    return f"no reference variable is called {missing.name}{advice}", NAME_NUMBER, missing.name
+    return _undeclared(missing, "reference variable", "REFERENCE TO ...", guess(missing.name, names))
+
+
+def _undeclared(missing: Missing, what: str, type_: str, hint: str) -> Explained:
+    advice = hint or f"; declare it: DECLARE {missing.name} {type_}"
+    return f"no {what} is called {missing.name}{advice}", NAME_NUMBER, missing.name
 
 
 def _label(missing: Missing, found: Resolution, guess: Guess) -> Explained:

@@ -6,7 +6,7 @@ Arguments go in by value; OUT and INOUT come back in a tuple behind the result.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -106,22 +106,23 @@ def _row(body: Body, node: syntax.Path, direction: str) -> ast.expr:
     """A field as a row: one that is missing is made where the routine may fill it, and is an empty row elsewhere."""
     if direction != "IN" and node.steps:
         return ensured(body, node)
+    return _found_or(body, node, lambda: call("new_row"))
+
+
+def _found_or(body: Body, node: syntax.Path, otherwise: Callable[[], ast.expr]) -> ast.expr:
+    """A field, or where it is missing something else."""
     code, nullable = found(body, node)
     if not nullable:
         return code
     first, again = body.held(code)
-    return choose(is_some(first), again, call("new_row"))
+    return choose(is_some(first), again, otherwise())
 
 
 def _reference_to(body: Body, node: syntax.Node) -> ast.expr:
     """Returns what a reference to a field points to: the field, or where it is missing, the root of its path."""
     if not isinstance(node, syntax.Path):
         raise EmitError(node, "a REFERENCE takes a field reference")
-    code, nullable = found(body, node)
-    if not nullable:
-        return code
-    first, again = body.held(code)
-    return choose(is_some(first), again, sure_root(body, node))
+    return _found_or(body, node, lambda: sure_root(body, node))
 
 
 def _call_value(body: Body, node: syntax.Call) -> Value:

@@ -77,26 +77,25 @@ def _asked_with(terms: Terms, statement: Select | Update | Delete, place: ast.ex
     return call_
 
 
-def _refused(error: ImpossibleError) -> EmitError:
-    text = "a database cannot work this out for its columns: use other operators or functions, or PASSTHRU"
-    return EmitError(error.node, text)
-
-
 def _insert(body: Body, node: syntax.Insert) -> None:
     values = group([body.expression(value).code for value in node.values])
     statement = _of_table(body, Insert(node.columns), node, node.table)
     body.emit(do(_asked(body, statement, _table_names(body, node.table), values)))
 
 
-def _update(body: Body, node: syntax.Update) -> None:
+def _change(body: Body, node: syntax.Update | syntax.DeleteFrom) -> None:
+    """UPDATE and DELETE FROM, of which all is the database's to work out."""
     terms = Terms(body, _tables_of(body, node), static_names(node.table))
     try:
-        changes = tuple((_changed(change), terms.of(change.source)) for change in node.changes)
+        changed = node.changes if isinstance(node, syntax.Update) else ()
+        changes = tuple((_changed(change), terms.of(change.source)) for change in changed)
         condition = None if node.condition is None else terms.of(node.condition)
     except ImpossibleError as error:
-        raise _refused(error) from error
+        text = "a database cannot work this out for its columns: use other operators or functions, or PASSTHRU"
+        raise EmitError(error.node, text) from error
+    statement = Update(changes, condition) if isinstance(node, syntax.Update) else Delete(condition)
     place = _table_names(body, node.table)
-    body.emit(do(_asked_with(terms, _of_table(body, Update(changes, condition), node, node.table), place)))
+    body.emit(do(_asked_with(terms, _of_table(body, statement, node, node.table), place)))
 
 
 def _changed(change: syntax.ColumnChange) -> str:
@@ -106,16 +105,6 @@ def _changed(change: syntax.ColumnChange) -> str:
     if not title:
         raise EmitError(path, "a column of UPDATE is a plain name")
     return title
-
-
-def _delete_from(body: Body, node: syntax.DeleteFrom) -> None:
-    terms = Terms(body, _tables_of(body, node), static_names(node.table))
-    try:
-        condition = None if node.condition is None else terms.of(node.condition)
-    except ImpossibleError as error:
-        raise _refused(error) from error
-    place = _table_names(body, node.table)
-    body.emit(do(_asked_with(terms, _of_table(body, Delete(condition), node, node.table), place)))
 
 
 def _tables_of(body: Body, *nodes: syntax.Node) -> dict[Variable, int]:
@@ -157,8 +146,8 @@ def data_source(body: Body, path: syntax.Path | None, schema: syntax.Expression 
 STATEMENTS: Final[Statements] = MappingProxyType(
     {
         syntax.Insert: _insert,
-        syntax.Update: _update,
-        syntax.DeleteFrom: _delete_from,
+        syntax.Update: _change,
+        syntax.DeleteFrom: _change,
         syntax.Passthru: lambda body, node: body.emit(do(_passed(body, node))),
         syntax.Commit: _commit,
         syntax.Rollback: _commit,

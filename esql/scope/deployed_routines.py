@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from esql import syntax
@@ -149,7 +149,8 @@ def routine_facts(resolutions: Iterable[Resolution]) -> dict[int, RoutineFacts]:
         for visit in resolution.each(syntax.Propagate, syntax.Eval, syntax.Call, syntax.CallStatement):
             if visit.place.routine is not None:
                 _note(visit, resolution, calls, propagating)
-    may_propagate, recursive = _callers(propagating, calls), _recursive(calls)
+    callers = _reversed(calls)
+    may_propagate, recursive = _reached(propagating, lambda key: callers.get(key, ())), _recursive(calls, callers)
     return {key: RoutineFacts(one, key in may_propagate, key in recursive) for key, one in routines.items()}
 
 
@@ -178,12 +179,6 @@ def _note(visit: Visit, resolution: Resolution, calls: Calls, propagating: set[i
         calls.setdefault(caller, {})[id(found.node)] = found
 
 
-def _callers(start: set[int], calls: Calls) -> set[int]:
-    """Give some routines and all that call them, however indirectly."""
-    callers = _reversed(calls)
-    return _reached(start, lambda key: callers.get(key, []))
-
-
 def _reached(start: Iterable[int], following: Callable[[int], Iterable[int]]) -> set[int]:
     found: set[int] = set()
     waiting = list(start)
@@ -195,23 +190,17 @@ def _reached(start: Iterable[int], following: Callable[[int], Iterable[int]]) ->
     return found
 
 
-def _recursive(calls: Calls) -> set[int]:
+def _recursive(calls: Calls, callers: Mapping[int, Sequence[int]]) -> set[int]:
     """Find the routines that can come to call themselves."""
-    order = _finished(calls)
-    callers = _reversed(calls)
     recursive: set[int] = set()
     seen: set[int] = set()
-    for key in reversed(order):
-        circle = _circle(key, callers, seen)
-        seen |= circle
+    for key in reversed(_finished(calls)):
+        # those that call this one and are called by it, without those that were seen before
+        circle = _reached((key,), lambda at: [caller for caller in callers.get(at, ()) if caller not in seen]) - seen
+        seen.update(circle)
         if len(circle) > 1 or key in calls.get(key, ()):
             recursive |= circle
     return recursive
-
-
-def _circle(key: int, callers: dict[int, list[int]], seen: set[int]) -> set[int]:
-    """Give the routines that call this one and are called by it, without those that were seen before."""
-    return _reached((key,), lambda at: [caller for caller in callers.get(at, ()) if caller not in seen]) - seen
 
 
 def _finished(calls: Calls) -> list[int]:
