@@ -7,19 +7,16 @@ import re
 from decimal import Decimal, InvalidOperation
 from itertools import accumulate
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 from engine.descriptor import UTF_8
 from engine.errors import ConversionException, Insert, ParserException
 from engine.parser import Form, Parser, Portion, parser
+from engine.tree.element import Element
 from engine.tree.sharing import written
 from engine.tree.source import NAME_VALUE, VALUE, Handle, Source
 from parsers.charsets.ccsid import QUEUE_MANAGER, codec, decode, with_ccsid
 from parsers.json_tree import ARRAY, DOCUMENT, MAX_DEPTH, OBJECT, Node, members, plain_of, text_of, unwritable
-
-if TYPE_CHECKING:
-    from engine.tree.element import Element
-
 
 DATA: Final = "Data"
 PADDING: Final = "Padding"

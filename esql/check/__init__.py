@@ -10,15 +10,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from engine.catalog import did_you_mean
 from engine.errors import Problem
 from esql import syntax
 from esql.check import assignments, calls, control_flow, operators
-from esql.check.findings import NAME_NUMBER, Finding
+from esql.check.findings import NAME_NUMBER, Finding, Pass
 from esql.names.constants import constants
 from esql.names.predefined import (
     AGGREGATES,
@@ -34,16 +33,10 @@ from esql.names.predefined import (
     predefined_names,
     special_names,
 )
-from esql.scope import Library, Resolution
+from esql.scope import Library, Missing, Resolution
 from esql.scope.name_resolution import REMEMBERED
 from esql.syntax import Position
 from esql.text import ANY_NUMBER, problem_at
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from esql.check.findings import Pass
-    from esql.scope import Missing
 
 
 def unknown_names(found: Resolution) -> Iterator[Finding]:

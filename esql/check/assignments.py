@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from esql import syntax
 from esql.check.findings import Finding, a
 from esql.functions import Function
 from esql.names.constants import ElementType, MQConstant
 from esql.names.predefined import BrokerProperty, Correlation, Option, SpecialName
-from esql.scope import DeclaredRoutine, Variable
+from esql.scope import DeclaredRoutine, Resolution, Variable
 from esql.scope.types import can_assign
 from esql.values.types import SCALARS
-
-if TYPE_CHECKING:
-    from esql.scope import Resolution
-
 
 _NAMES = ("NAMESPACE", "NAME")
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from esql import syntax
 from esql.check.findings import Finding, a, unaccepted
 from esql.functions import Function
-from esql.scope import DeclaredRoutine
+from esql.scope import DeclaredRoutine, Resolution
 from esql.scope.types import can_assign
 from esql.values.types import NUMBERS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from esql.scope import Resolution
-
 
 _CALLS = (syntax.Call, syntax.CallStatement)
 AnyCall = syntax.Call | syntax.CallStatement

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.catalog import did_you_mean
 from esql import syntax
 from esql.check.findings import TERMINAL_NUMBER, Finding
 from esql.names.predefined import TERMINALS
-from esql.scope import Resolution
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from esql.scope import DeclaredRoutine
+from esql.scope import DeclaredRoutine, Resolution
 
 
 def _never_ending(found: Resolution) -> frozenset[int]:

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from engine.tree.step import Step
 from esql import syntax
 from esql.emit.emitted_code import EmitError, is_literal, literal
+from esql.emit.function_body import Body
 from esql.emit.path_steps import known_step
 from esql.names.predefined import Correlation
 from esql.scope.deployed_routines import evaluates
 from esql.scope.references import DeclaredRoutine, Variable
 from esql.syntax.node import children
-
-if TYPE_CHECKING:
-    from esql.emit.function_body import Body
 
 _READ_ONLY: Final = frozenset(("InputRoot", "Root", "InputExceptionList", "ExceptionList"))
 _APART: Final = (syntax.Select, syntax.Quantified, syntax.Row)  # these become functions inside the function

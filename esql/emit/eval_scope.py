@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from esql import syntax
+from esql.emit.emitted_code import EmittedRoutine, Value
+from esql.emit.function_body import Body
 from esql.emit.paths import variable_value
 from esql.emit.python_nodes import constant, group, method, name
 from esql.scope.deployed_routines import evaluates
-from esql.scope.references import Variable
-
-if TYPE_CHECKING:
-    from esql.emit.emitted_code import EmittedRoutine, Value
-    from esql.emit.function_body import Body
-    from esql.scope.references import DeclaredRoutine, Place, Resolution
-
+from esql.scope.references import DeclaredRoutine, Place, Resolution, Variable
 
 # What a text is given are constants of the code, so it is plain data. A type is its name, precision, scale, and the
 # largest and smallest field of an INTERVAL; a routine is told by its name in Python, whether it may PROPAGATE, its kind

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from engine.budget import pay
 from esql import syntax
@@ -32,11 +32,7 @@ from esql.emit.python_nodes import (
     when,
 )
 from esql.emit.variable_analysis import expression_alone, statement_alone
-from esql.scope.references import Variable
-
-if TYPE_CHECKING:
-    from esql.scope.references import DeclaredRoutine
-
+from esql.scope.references import DeclaredRoutine, Variable
 
 Expressions: TypeAlias = Mapping[type, Callable[["Body", Any], Value]]
 Conditions: TypeAlias = Mapping[type, Callable[["Body", Any], ast.expr | None]]

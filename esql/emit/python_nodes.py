@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from esql.syntax import Position
+from esql.syntax import Position
 
 LOAD: Final = ast.Load()
 STORE: Final = ast.Store()

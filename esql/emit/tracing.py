@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from esql import syntax
 from esql.emit.emitted_code import Value
+from esql.emit.function_body import Body
 from esql.emit.python_nodes import call, constant, do, name
 from esql.format import format_expression, format_statement
-
-if TYPE_CHECKING:
-    from esql.emit.function_body import Body
 
 LONGEST: Final = 1000  # characters of a statement or an expression that are written
 _UNTRACED: Final = (syntax.Empty, syntax.DeclareHandler)

@@ -7,8 +7,9 @@ between statements stay, one at most. Text that is formatted again does not chan
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from esql import syntax
 from esql.format.expressions import (
@@ -28,10 +29,6 @@ from esql.format.expressions import (
 )
 from esql.values.literals import quoted
 from esql.values.types import FIELDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
 
 __all__ = ["format_expression", "format_program", "format_statement"]
 

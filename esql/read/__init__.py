@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from antlr4 import CommonTokenStream, InputStream, Token
 from antlr4.atn.PredictionMode import PredictionMode
@@ -21,12 +22,6 @@ from esql.read.recovery import Recovery, Stop, may_be_condition
 from esql.read.routines import program
 from esql.read.statements import statements
 from esql.text import Source, SyntaxProblems, decode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from esql.text import Source
-
 
 _MARK = re.compile(r"/\*|\*/")
 # what hides a mark outside comments, and what starts a comment; an executable one starts none

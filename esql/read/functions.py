@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable
+from typing import Any, Final
 
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.names.predefined import AGGREGATES
 from esql.read import expressions, paths
 from esql.read.expressions import builds, built, each, every, expression, optional, word
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from esql.text import Source
-
+from esql.text import Source
 
 # the positions of the older form: ASBITSTREAM(field, encoding, ccsid, set, type, format, options)
 _BITSTREAM_ORDER = ("encoding", "ccsid", "set", "type", "format", "options")

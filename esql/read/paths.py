@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.read import expressions
-
-if TYPE_CHECKING:
-    from esql.text import Source
+from esql.text import Source
 
 _MOST_STEPS = 250  # what is emitted for a path nests as deep
 

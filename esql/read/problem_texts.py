@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.names.predefined import RESERVED, STATEMENTS
 from esql.text import one_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
 
 _FEW = 5
 _ENDED = frozenset(("CASE", "FOR", "IF", "LOOP", "MODULE", "REPEAT", "WHILE"))

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from antlr4.error.Errors import InputMismatchException, RecognitionException
 
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.names.predefined import STATEMENTS
 from esql.read import problem_texts
-
-if TYPE_CHECKING:
-    from esql.text import Source
-
+from esql.text import Source
 
 _ROUTINE_WORDS = (Rules.FUNCTION, Rules.PROCEDURE, Rules.COMPUTE, Rules.FILTER, Rules.DATABASE, Rules.DATABASEEVENT)
 _HOLDING_ROUTINES = ("", "MODULE")

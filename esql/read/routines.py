@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.read import expressions, paths
 from esql.read.expressions import optional
 from esql.read.statements import builds, statement, statements
-
-if TYPE_CHECKING:
-    from esql.text import Source
+from esql.text import Source
 
 _DECLARING = (
     Rules.CreateModuleStatementContext,

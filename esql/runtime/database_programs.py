@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Protocol
+from typing import Annotated, Final, Literal, Protocol
 
 from engine.databases.session import Access, Session
 from engine.errors import BrokerError
 from engine.message.assembly import Message
 from engine.node import ANY_LABEL, Esql, mandatory, prop
-from engine.work import sent_on
+from engine.work import UnitOfWork, sent_on
 from esql.runtime.program import Evaluation, Routine, bound
-
-if TYPE_CHECKING:
-    from engine.work import UnitOfWork
-
 
 DATA_SOURCE: Final = "The data source of statements that name none; empty: the first that there is."
 TRANSACTION: Final = (

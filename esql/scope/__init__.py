@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from esql import syntax
 from esql.names.predefined import KINDS
@@ -28,9 +28,6 @@ from esql.scope.references import (
     Visit,
 )
 from esql.scope.types import types_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = [
     "DeclaredRoutine", "Duplicate", "File", "Library", "Missing", "Place", "Reference", "Resolution", "RoutineFacts",

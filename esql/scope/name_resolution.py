@@ -6,9 +6,9 @@ It keeps its own stack: however deep a program nests, Python's stack does not gr
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from esql import syntax
 from esql.names.constants import constants
@@ -33,10 +33,6 @@ from esql.scope.references import (
     scalar_behind,
 )
 from esql.syntax.node import children
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 _CALLS = syntax.Call | syntax.CallStatement
 Action = Callable[[Any, Place], None]

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from esql.syntax.node import Node
-from esql.syntax.paths import Path
-
-if TYPE_CHECKING:
-    from esql.syntax.paths import RelativePath
+from esql.syntax.paths import Path, RelativePath
 
 
 @dataclass(frozen=True, slots=True)

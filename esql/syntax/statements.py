@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from esql.syntax.expressions import BitstreamClauses, DataType, Expression
 from esql.syntax.node import NOWHERE, Node
+from esql.syntax.paths import AnyName, Path, RelativePath
 from esql.syntax.routines import Module, Routine
 from esql.text import Position
-
-if TYPE_CHECKING:
-    from esql.syntax.expressions import BitstreamClauses, DataType, Expression
-    from esql.syntax.paths import AnyName, Path, RelativePath
 
 
 @dataclass(frozen=True, slots=True)

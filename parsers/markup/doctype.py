@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from lxml import etree
 
 from engine.errors import ParserException
+from engine.tree.element import Element
 from parsers.markup import element_types
 from parsers.markup.lxml_nodes import Item
 from parsers.markup.text import Unwritable, check, comment, instruction, name_of
-
-if TYPE_CHECKING:
-    from engine.tree.element import Element
-
 
 _QUOTED: Final = r"""(?:"[^"]*"|'[^']*')"""
 _EXTERNAL: Final = re.compile(

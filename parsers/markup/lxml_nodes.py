@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from lxml import etree
 
+from engine.tree.step import Step
 from parsers.markup.element_types import Kind
-
-if TYPE_CHECKING:
-    from engine.tree.step import Step
 
 
 class Item:

@@ -9,16 +9,13 @@ from collections.abc import Callable
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from engine.errors import ParserException
+from engine.tree.element import Element
+from engine.tree.source import Value
 from parsers.markup import element_types
-
-if TYPE_CHECKING:
-    from engine.tree.element import Element
-    from engine.tree.source import Value
-    from parsers.markup.element_types import Flavour
-
+from parsers.markup.element_types import Flavour
 
 _ILLEGAL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _LARGEST_EXPONENT: Final = 6144  # of numbers that are written without one

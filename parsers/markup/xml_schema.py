@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from posixpath import normpath
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from lxml import etree
 
@@ -14,12 +14,10 @@ from engine.descriptor import UTF_8
 from engine.errors import ParserException
 from engine.message.validation import Validation, told
 from engine.parser import Form, Portion, Template
+from engine.tree.element import Element
+from engine.tree.source import Handle, Source
 from parsers.charsets.ccsid import decode
 from parsers.xml import Xmlnsc
-
-if TYPE_CHECKING:
-    from engine.tree.element import Element
-    from engine.tree.source import Handle, Source
 
 INVALID: Final = 5025
 _MOST_TOLD: Final = 100  # as inserts of the failure

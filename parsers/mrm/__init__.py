@@ -8,7 +8,7 @@ from datetime import date, datetime, time
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import regex
 
@@ -21,7 +21,7 @@ from engine.message.validation import validate as validate_as_asked
 from engine.parser import Form, Parser, Portion, Template, parser
 from engine.tree.element import Element
 from engine.tree.sharing import written
-from engine.tree.source import NAME
+from engine.tree.source import NAME, Handle, Source
 from parsers.mrm.model import (
     LONGEST,
     UNBOUNDED,
@@ -37,10 +37,6 @@ from parsers.mrm.model import (
     fields_of,
     wire_format_catalog,
 )
-
-if TYPE_CHECKING:
-    from engine.tree.source import Handle, Source
-
 
 UNKNOWN_SET = 5288
 UNKNOWN_MESSAGE = 5287

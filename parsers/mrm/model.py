@@ -6,17 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
+
+import regex
 
 from engine.catalog import Catalog
-
-if TYPE_CHECKING:
-    import regex
-
-    from engine.parser import Form, Portion
-    from engine.tree.element import Element
-    from engine.tree.source import Handle, Source
-
+from engine.parser import Form, Portion
+from engine.tree.element import Element
+from engine.tree.source import Handle, Source
 
 UNBOUNDED: Final = -1  # max_occurs of a field that may repeat without end
 

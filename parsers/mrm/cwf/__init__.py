@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from engine.parser import Form, Portion
+from engine.tree.element import Element
+from engine.tree.source import Handle, Source
 from parsers.mrm.cwf.layout import MOST_FIELDS, lay_out
 from parsers.mrm.cwf.properties import CWF, CwfField, CwfFormat, CwfGroup
 from parsers.mrm.cwf.properties import Form as RecordForm
 from parsers.mrm.cwf.record import fixed_place, open_record
 from parsers.mrm.cwf.writing import Plan, origin_of, patched, rendered
 from parsers.mrm.model import Definition, wire_format
-
-if TYPE_CHECKING:
-    from engine.parser import Form, Portion
-    from engine.tree.element import Element
-    from engine.tree.source import Handle, Source
 
 _ENCODING: Final = 0xFFF  # the bits of an encoding that say something of numbers
 _MOST_PLANS: Final = 32

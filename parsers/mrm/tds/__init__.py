@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from engine.budget import pay
 from engine.errors import ParserException
@@ -22,10 +22,6 @@ from parsers.mrm.tds.properties import TdsField, TdsFormat, TdsGroup
 from parsers.mrm.tds.reading import TOP, Text
 from parsers.mrm.tds.scanning import Coding
 from parsers.mrm.tds.values import UNWRITABLE, DeclaredLengths, Measure
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 _OPEN: Final = TAGGED | {UNDEFINED}  # ways to tell elements apart that leave room for what the model does not know
 _EACH: Final = 1000  # for each of it, so that what is empty has a bound too

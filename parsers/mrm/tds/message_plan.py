@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from engine.dates.reading import read_moment
 from engine.errors import ConfigurationException
 from engine.tree.step import Step, step
-from parsers.mrm.model import Field, Group, SimpleType
+from parsers.mrm.model import Definition, Field, Group, SimpleType
 from parsers.mrm.tds.binary_fields import InBytes
 from parsers.mrm.tds.properties import PLAIN, STANDARDS, Standard, TdsField, TdsFormat, TdsGroup, expand
 from parsers.mrm.tds.scanning import Coding, Markup, Pattern
 from parsers.mrm.tds.values import Style, TdsValues
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from parsers.mrm.model import Definition
-
 
 TAGGED: Final = frozenset({"taggedDelimited", "taggedFixedLength", "taggedEncodedLength"})
 FIXED: Final = frozenset({"fixedLength", "fixedLengthAL3"})

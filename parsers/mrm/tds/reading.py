@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from engine.budget import pay
 from engine.errors import ParserException
 from engine.parser import Portion
 from engine.tree.element import Element
 from engine.tree.source import NAME, NAME_VALUE, Handle, Source, Value
+from engine.tree.step import Step
 from parsers.mrm.model import RegexTimeLimit
 from parsers.mrm.tds.groups import all_delimited, by_pattern, fixed_lengths, some_delimited, tagged
 from parsers.mrm.tds.message_plan import (
@@ -25,9 +26,6 @@ from parsers.mrm.tds.message_plan import (
     last_called,
 )
 from parsers.mrm.tds.scanning import Coding, Pattern
-
-if TYPE_CHECKING:
-    from engine.tree.step import Step
 
 MISPLACED: Final = 5421  # the text does not have the structure of its message
 _DEEPEST: Final = 512

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from lxml import etree
 
 from engine.tree.element import Element
 from engine.tree.source import NAME, NAME_VALUE, Handle, Source, Value
+from engine.tree.step import Step
 from parsers.markup.lxml_nodes import attribute_of
 from parsers.mrm.xml.values import NIL, FieldPlan, GroupPlan, Plans
-
-if TYPE_CHECKING:
-    from engine.tree.step import Step
 
 XSI: Final = "{http://www.w3.org/2001/XMLSchema-instance}"
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, time
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from lxml import etree
 
@@ -18,12 +18,8 @@ from engine.node import prop
 from engine.tree.source import Value
 from parsers.markup.lxml_nodes import is_settable
 from parsers.mrm.dates import DEFAULT_FORMATS, text_of, value_of
-from parsers.mrm.model import Field, Group, SimpleType, fields_of
+from parsers.mrm.model import Definition, Field, Group, SimpleType, fields_of
 from parsers.mrm.simple_values import as_decimal, as_float, as_integer, as_text, integer_of, number_of
-
-if TYPE_CHECKING:
-    from parsers.mrm.model import Definition
-
 
 Render = Literal["XMLElement", "XMLAttribute", "XMLElementAttrID", "XMLElementAttrVal", "XMLElementAttrIDVal"]
 EncodingNull = Literal["nullEmpty", "nullValue", "nullXMLSchema", "nullValueAttribute", "nullAttribute", "nullElement"]
