@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from decimal import Decimal, InvalidOperation
@@ -116,20 +117,7 @@ _STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?+', re.DOTALL)
 _NO_BRACKET: Final = re.compile(r"[^\[\]{}]++")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _STEPS: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
-_MARKS: Final = (
-    (b"\xef\xbb\xbf", "utf-8"),
-    (b"\xff\xfe\0\0", "utf-32-le"),
-    (b"\0\0\xfe\xff", "utf-32-be"),
-    (b"\xff\xfe", "utf-16-le"),
-    (b"\xfe\xff", "utf-16-be"),
-)
-# Where the zero bytes of the first characters stand, which are ASCII, tells the encoding.
-_ZEROS: Final = (
-    (re.compile(rb"\0\0\0[^\0]"), "utf-32-be"),
-    (re.compile(rb"[^\0]\0\0\0"), "utf-32-le"),
-    (re.compile(rb"\0[^\0]"), "utf-16-be"),
-    (re.compile(rb"[^\0]\0"), "utf-16-le"),
-)
+_MARKED: Final = frozenset({"utf-8-sig", "utf-16", "utf-32"})  # what a byte order mark says
 _SNIPPET: Final = 24
 
 
@@ -177,15 +165,13 @@ def _text(portion: Portion) -> _Text:
     """The text of a portion; in UTF-8, and where no CCSID is known, the first bytes may say another Unicode form."""
     data, ccsid, encoding = portion.bytes, portion.follow.ccsid, portion.follow.encoding
     name = codec(ccsid, encoding).name if ccsid not in {QUEUE_MANAGER, UTF_8} else "utf-8"
-    size = 0
+    start = portion.start
     if name.startswith("utf-"):
-        mark = next(((mark, named) for mark, named in _MARKS if data.startswith(mark)), None)
-        if mark is not None:
-            size, name = len(mark[0]), mark[1]
-        elif ccsid in {QUEUE_MANAGER, UTF_8}:
-            name = next((named for zeros, named in _ZEROS if zeros.match(data)), name)
-    start = portion.start + size
-    data = data[size:] if size else data
+        found = json.detect_encoding(data)
+        if found in _MARKED or ccsid in {QUEUE_MANAGER, UTF_8}:
+            name = found
+    if name == "utf-8-sig":
+        name, start, data = "utf-8", start + len(codecs.BOM_UTF8), data.removeprefix(codecs.BOM_UTF8)
     try:
         if name.startswith("utf-"):
             return _Text(data.decode(name), name, start)
@@ -193,9 +179,9 @@ def _text(portion: Portion) -> _Text:
     except (UnicodeDecodeError, ConversionException) as error:
         cause = error if isinstance(error, UnicodeDecodeError) else error.__cause__
         at = cause.start if isinstance(cause, UnicodeDecodeError) else 0
-        before = _Text(codec(1208).decode(b"")[0] if at == 0 else data[:at].decode(name, "replace"), name, start)
+        before = data[:at].decode(name, "replace")
         text = f"the bytes X'{data[at : at + 8].hex()}' are no characters of CCSID {ccsid}"
-        _fail(_INVALID, text, start + at, before.text, len(before.text), why=error)
+        _fail(_INVALID, text, start + at, before, len(before), why=error)
 
 
 def _decoded(whole: _Text, text: str, start: int) -> Any:
