@@ -19,8 +19,7 @@ from esql.grammar.generated.ESQLLexer import ESQLLexer as Tokens
 from esql.grammar.generated.ESQLParser import ESQLParser
 from esql.read.expressions import expression
 from esql.read.recovery import Recovery, Stop, may_be_condition
-from esql.read.routines import program
-from esql.read.statements import statements
+from esql.read.statements import program, statements
 from esql.text import Source, SyntaxProblems, decode
 
 _MARK = re.compile(r"/\*|\*/")
