@@ -66,12 +66,14 @@ class Counters:
         transaction.delete(NUMBER.pack(queue), db=counts)
 
     def write(self, transaction: Any, db: dict[str, Any]) -> None:
-        """Writes what has changed."""
+        """Writes what has changed; as many messages come to a queue as a rule as go, which changes nothing."""
         known, counts = self._known, db["counts"]
         for queue, change in self._changes.items():
             key = NUMBER.pack(queue)
             if queue not in known:
                 known[queue] = read_number(key, transaction.get(key, b"", db=counts))
+            elif not change:
+                continue
             known[queue] += change
             transaction.put(key, number_record(key, known[queue]), db=counts)
         self._changes = {}
