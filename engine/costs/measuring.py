@@ -84,7 +84,8 @@ class Row:
 class Pair:
     """A row as it is declared whose figure is the processor time of a program beside that of another of its kind.
 
-    `workload` makes both: of `base` the one that another stands beside, of `own` the one that is measured.
+    `workload` makes both: of `base` the one that another stands beside, of `own` the one that is measured. What is
+    `alike` must return the same.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Pair:
     workload: Callable[[Any], Program]
     base: Any
     own: Any
+    alike: bool = False
 
 
 def table(figures: Sequence[Measured]) -> str:
@@ -200,7 +202,8 @@ def cost_beside(row: Row, base: Program, own: Program, *, alike: str = "", round
 def compared(pairs: Iterable[Pair]) -> Iterator[Measured]:
     """Yields the figure of each pair."""
     for pair in pairs:
-        yield cost_beside(Row(pair.name, pair.bound), pair.workload(pair.base), pair.workload(pair.own))
+        base, own = pair.workload(pair.base), pair.workload(pair.own)
+        yield cost_beside(Row(pair.name, pair.bound), base, own, alike=pair.name if pair.alike else "")
 
 
 def figure(
