@@ -142,7 +142,7 @@ class PartitionWork:
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
         plain = descriptor.msg_type in ASK_NOTHING and descriptor.coded_char_set_id
         if not plain or descriptor.report or descriptor.feedback or descriptor.msg_flags:
-            descriptor = check_put(descriptor)
+            descriptor = check_put(descriptor, self.new_id)
         if descriptor.expiry != UNLIMITED and descriptor.expiry <= 0:
             raise wrong_expiry(descriptor.expiry)
         if descriptor.priority < 0 or not 0 <= descriptor.persistence <= 1:

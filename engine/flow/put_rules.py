@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from engine.descriptor import (
@@ -55,13 +56,15 @@ _COA_AND_COD: Final = 0x3F00
 _PASS_DISCARD_AND_EXPIRY: Final = 0x4000
 _UNKNOWN_OPTIONS: Final = _REJECTED & ~(_COA_AND_COD | _PASS_DISCARD_AND_EXPIRY)
 _FLAGS_REJECTED: Final = 0x00000FFF | 0x000FF000  # MQMF_REJECT_UNSUP_MASK and MQMF_ACCEPT_UNSUP_IF_XMIT_MASK
-_UNKNOWN_FLAGS: Final = _FLAGS_REJECTED & ~0x1F
+_KNOWN_FLAGS: Final = 0x1F
+_UNKNOWN_FLAGS: Final = _FLAGS_REJECTED & ~_KNOWN_FLAGS
 
 
-def check_put(descriptor: Descriptor) -> Descriptor:
-    """Returns a descriptor as MQPUT takes it: with the CCSID of the queue manager where it has MQCCSI_Q_MGR.
+def check_put(descriptor: Descriptor, new_id: Callable[[], bytes] | None = None) -> Descriptor:
+    """Returns a descriptor as MQPUT fills it in, or refuses it for its type, options, flags, feedback or place.
 
-    One is refused for its type, its report options, its flags, its feedback or its place in a group or a message.
+    It has the CCSID of the queue manager where it has MQCCSI_Q_MGR, and is in the group that it is the last of; one
+    whose flags want a group id and that has none has a new one, where `new_id` gives those.
 
     >>> check_put(Descriptor(msg_type=65_536, coded_char_set_id=0)).coded_char_set_id
     1208
@@ -76,10 +79,21 @@ def check_put(descriptor: Descriptor) -> Descriptor:
     if not 0 <= descriptor.feedback <= _LAST:
         text = f"a feedback of {descriptor.feedback} is none: give 0 to {_LAST}"
         raise _refusal(_FEEDBACK_ERROR, text)
+    check_reply_to(report, kind, descriptor.reply_to_q)
     if flags:
         _check_flags(flags, descriptor)
-    check_reply_to(report, kind, descriptor.reply_to_q)
+        descriptor = _grouped(flags, descriptor, new_id)
     return descriptor if descriptor.coded_char_set_id else descriptor._replace(coded_char_set_id=UTF_8)
+
+
+def _grouped(flags: int, descriptor: Descriptor, new_id: Callable[[], bytes] | None) -> Descriptor:
+    """Returns a descriptor with the flags that others imply, and with a group id where its flags want one."""
+    flags |= MSG_IN_GROUP if flags & LAST_MSG_IN_GROUP else 0
+    flags |= SEGMENT if flags & LAST_SEGMENT else 0
+    group_id = descriptor.group_id
+    if group_id == NO_ID and new_id is not None and flags & _KNOWN_FLAGS:
+        group_id = new_id()
+    return descriptor._replace(msg_flags=flags, group_id=group_id)
 
 
 def _check_flags(flags: int, descriptor: Descriptor) -> None:

@@ -12,7 +12,6 @@ from engine.descriptor import (
     PERSISTENT,
     SEGMENT,
     UNLIMITED,
-    UTF_8,
     Descriptor,
 )
 from engine.errors import MessageException
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from engine.message.topics import TopicAddress
     from engine.mq.definitions import QueueDefinition
     from engine.mq.expiry import Expiry
-    from engine.mq.message_numbers import Numbers
+    from engine.mq.message_numbers import Ids, Numbers
     from engine.mq.protection.policies import Policy
     from engine.mq.queue import Queue
     from engine.mq.topics.routes import Route
@@ -129,7 +128,7 @@ class Admission:
             msg_id = numbers.identifier(number)
         stamp = descriptor[19:21] if descriptor.put_date else self.stamped(int(now * 100))
         try:
-            own = completed(descriptor, msg_id, stamp, context)
+            own = completed(descriptor, msg_id, stamp, context, numbers)
         except BaseException:  # also where a number is none
             self._give_up(queue, persistence, length)
             raise
@@ -295,8 +294,10 @@ def by_default(descriptor: Descriptor, attributes: QueueAttributes) -> Descripto
     return descriptor._replace(priority=priority, persistence=persistence)
 
 
-def completed(descriptor: Descriptor, msg_id: bytes, stamp: tuple[str, str], context: tuple[str, str]) -> Descriptor:
-    """Returns the descriptor with its id, when it was put, and, where it does not say, who put it."""
+def completed(
+    descriptor: Descriptor, msg_id: bytes, stamp: tuple[str, str], context: tuple[str, str], ids: Ids
+) -> Descriptor:
+    """Returns the descriptor with its ids, when it was put, and, where it does not say, who put it."""
     # fmt: off
     (report, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, own_id, correl_id, backouts, queue,
      queue_manager, user, token, identity, program_kind, program, date, moment, origin, group_id, number, offset,
@@ -305,7 +306,8 @@ def completed(descriptor: Descriptor, msg_id: bytes, stamp: tuple[str, str], con
     if not 0 <= numbers <= LARGEST:
         pack(descriptor)  # some that are negative are good; it refuses others
     if report or feedback or flags or not ccsid or kind not in ASK_NOTHING:
-        descriptor, ccsid = check_put(descriptor), ccsid or UTF_8
+        descriptor = check_put(descriptor, ids.new_id)
+        ccsid, group_id, flags = descriptor.coded_char_set_id, descriptor.group_id, descriptor.msg_flags
     if context is not _NO_CONTEXT and not (user and program):
         program_kind = program_kind or (0 if program else _USER_APPLICATION)
         user, program = user or context[0], program or context[1]

@@ -71,7 +71,7 @@ class Known:
             descriptor = by_default(descriptor, self._facts.attributes)
         stamp = (descriptor.put_date, descriptor.put_time) if descriptor.put_date else self._stamp()
         msg_id = numbers.new_id() if descriptor.msg_id == NO_ID else descriptor.msg_id
-        return completed(descriptor, msg_id, stamp, self._context)
+        return completed(descriptor, msg_id, stamp, self._context, numbers)
 
     def _stamp(self) -> tuple[str, str]:
         """Returns the date and the time of now, which are made once for each hundredth of a second."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from engine.mq.turns import wait_for
 
@@ -12,6 +12,14 @@ if TYPE_CHECKING:
     from _thread import RLock
 
 identifier: Final = struct.Struct(">16sQ").pack  # of the prefix of a queue manager's ids, and their number
+
+
+class Ids(Protocol):
+    """The source of ids that no other message of a queue manager has."""
+
+    def new_id(self) -> bytes:
+        """Return an id that no other message has."""
+        ...
 
 
 class Numbers:

@@ -29,3 +29,12 @@ def test_what_mq_refuses_a_flow_is_refused_and_put_away(tmp_path: Path, reason: 
     assert fields | {name: 0 for name in by_default if name in fields} == {name: put[name] for name in fields}
     assert failure["kind"] == "failure"
     assert f'"Number": {reason}}}' in failure["exceptions"]
+
+
+def test_a_put_is_filled_in_as_a_queue_manager_does_it(tmp_path: Path) -> None:
+    """A last message is in its group, has an id for it that is the same each time, and the queue manager's CCSID."""
+    (put, again) = (
+        next(results(planned_in(tmp_path), batch([1], msg_flags=16, coded_char_set_id=0))) for _ in range(2)
+    )
+    assert ("fed", 24, 1208) == (put["kind"], put["msg_flags"], put["coded_char_set_id"])
+    assert bytes(24) != put["group_id"] == again["group_id"]

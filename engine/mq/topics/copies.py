@@ -226,7 +226,8 @@ def published(
     if not 0 <= kind | feedback | encoding | ccsid | sequence | offset | flags | length + 1 <= LARGEST:
         pack(descriptor)  # some that are negative are good; it refuses others
     if report or feedback or flags or not ccsid or kind not in ASK_NOTHING:
-        descriptor, ccsid = check_put(descriptor), ccsid or UTF_8
+        descriptor = check_put(descriptor)
+        ccsid, flags = descriptor.coded_char_set_id, descriptor.msg_flags
     own = tuple.__new__(Descriptor, (
         0, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, msg_id, correl_id, 0, queue,
         queue_manager, given[1] or user or given[2], token, identity, _BROKER, manager.name, date, hour,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, Descriptor
+from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID, Descriptor
 from engine.mq import QueueManager
 from engine.work import Selection
 from tests.engine.mq.served import refused, serving
@@ -123,3 +123,21 @@ def test_a_group_with_the_id_of_one_that_was_got_waits_for_its_messages(queues: 
     work.put("Q", Descriptor(group_id=b"a" * 24, msg_seq_number=2, msg_flags=LAST_MSG_IN_GROUP), b"a2")
     work.commit()
     assert "a1 a2" == got(work, whole, True, True, True)
+
+
+@pytest.mark.parametrize(
+    ("flags", "kept"), [(8, 8), (16, 24), (2, 2), (4, 6), (1, 1), (20, 30), (0x100000, 0x100000), (0, 0)]
+)
+def test_flags_that_others_imply_and_the_id_that_they_want(queues: Any, flags: int, kept: int) -> None:
+    """The last of a group is in it, the last segment is one, and the queue manager gives a group id where none is."""
+    work = queues.work()
+    given = Descriptor(msg_flags=flags, put_date="20260101")
+    own = [work.put("Q", given, b"own", syncpoint=unit) for unit in (True, True, False)]
+    other = work.put("Q", given._replace(group_id=b"g" * 24), b"own")
+    work.commit()
+    found = [arrival.descriptor for arrival in queues.cursor("Q") if arrival.body == b"own"]
+    assert {tuple(one) for one in found} == {tuple(one) for one in (*own, other)}
+    assert [kept] * 4 == [one.msg_flags for one in found]
+    ids = {one.group_id for one in own}
+    assert ids == {NO_ID} if flags in {0, 0x100000} else len(ids - {NO_ID}) == 3
+    assert b"g" * 24 == other.group_id
