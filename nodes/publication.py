@@ -14,11 +14,14 @@ from engine.flow.command_answers import (
     Q_MGR_NAME_ERROR,
     Q_NAME_ERROR,
     RFH_COMMAND_ERROR,
+    RFH_DUPLICATE_PARM,
+    RFH_PARM_ERROR,
     TOPIC_ERROR,
     Answered,
     Own,
     RefusedError,
     answered_reason,
+    check_properties,
     queue_of,
     send,
 )
@@ -50,6 +53,7 @@ _TOLD: Final = frozenset(
     {  # what is wrong with a command, which its answer tells
         *(CORREL_ID_ERROR, Q_MGR_NAME_ERROR, Q_NAME_ERROR),
         *(_NOT_AUTHORISED, TOPIC_STRING_ERROR, TOPIC_ERROR),
+        *(RFH_PARM_ERROR, RFH_DUPLICATE_PARM),
         *(RFH_COMMAND_ERROR, PUB_OPTIONS_ERROR, DEL_OPTIONS_ERROR),
     }
 )
@@ -102,11 +106,14 @@ class Publication:
 
     def _carried_out(self, root: Element, sent: Written, work: UnitOfWork, *, is_command: bool) -> tuple[Answered, str]:
         """Publish a message on its topics, or remove what is retained there; returns how it went and where to go on."""
+        folder = root.at("MQRFH2", "psc")
+        if is_command and folder is not None:
+            _check(folder)
         topics = _topics(root)
         if not topics:
             text = "the message has no topic: set Properties.Topic, or psc.Topic of its MQRFH2"
             raise BrokerError(TOPIC_ERROR, text)
-        named = self._address(root.at("MQRFH2", "psc"), sent.descriptor, work)
+        named = self._address(folder, sent.descriptor, work)
         terminal = "noMatch" if named.asks else "out"
         refused: list[tuple[MessageException, str]] = []
         user = sent.descriptor.user_identifier
@@ -143,6 +150,15 @@ class Publication:
         without = _own(folder, descriptor, work.queue_manager, options) if "OtherSubsOnly" in options else None
         whole = whole._replace(retains="RetainPub" in options)
         return whole._replace(without=without, asks=self._goes_on) if knows_subscribers(work) else whole
+
+
+def _check(folder: Element) -> None:
+    """Refuse a folder with properties that no command has, or has once."""
+    try:
+        check_properties([field.name for field in folder if field.name])
+    except RefusedError as refused:
+        problem = "the psc folder has a property that no command has, or twice one that may stand once: take it out"
+        raise _refused(refused.reason, problem) from refused
 
 
 def _own(folder: Element | None, descriptor: Descriptor, queue_manager: str, options: frozenset[str]) -> Own:

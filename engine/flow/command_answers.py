@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -59,6 +59,15 @@ _OF_CALLS: Final = {  # what calls of the queue manager are refused with, as com
 }
 
 
+_REPEATED: Final = frozenset({"Topic", "RegOpt", "PubOpt", "DelOpt"})
+_ONCE: Final = frozenset(
+    {
+        *("Command", "SubPoint", "Filter", "QMgrName", "QName", "SubName", "SubIdentity", "SubUserData"),
+        *("PubTime", "SeqNum", "CorrelId", "StreamName", "UserId"),
+    }
+)
+
+
 class RefusedError(Exception):
     """A command that is not carried out, or not for one of its topics; the reason stands in its answer.
 
@@ -74,6 +83,20 @@ class RefusedError(Exception):
 def answered_reason(reason: int) -> int:
     """Returns the reason in the answer to a command for the reason of a call."""
     return _OF_CALLS.get(reason, reason or COMMAND_FAILED)
+
+
+def check_properties(names: Sequence[str]) -> None:
+    """Refuse a psc folder without a command, with a property that no folder has, or with twice what may stand once.
+
+    >>> check_properties(["Command", "Topic", "Topic"])
+    """
+    if "Command" not in names:
+        raise RefusedError(RFH_PARM_MISSING)
+    if not _REPEATED | _ONCE >= set(names):
+        raise RefusedError(RFH_PARM_ERROR)
+    single = [name for name in names if name not in _REPEATED]
+    if len(set(single)) < len(single):
+        raise RefusedError(RFH_DUPLICATE_PARM)
 
 
 def queue_of(said: Callable[[str], str], command: Descriptor, queue_manager: str, options: Container[str]) -> Own:

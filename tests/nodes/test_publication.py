@@ -268,6 +268,10 @@ ANSWERED: tuple[tuple[str, dict[str, object], str, str, tuple[int, ...]], ...] =
     ("<Command>Publish</Command>", {}, "failure", "Completion=error Reason=3072", (0, 0, 0)),
     (PUBLISH + "<PubOpt>Twice</PubOpt>", {}, "failure", "Completion=error Reason=3084", (0, 0, 0)),
     (PUBLISH + "<PubOpt>None</PubOpt>", {}, "out", "Completion=ok", (1, 0, 0)),
+    (PUBLISH + "<Colour>red</Colour>", {}, "failure", "Completion=error Reason=2337", (0, 0, 0)),
+    (PUBLISH + "<SeqNum>1</SeqNum><SeqNum>2</SeqNum>", {}, "failure", "Completion=error Reason=2338", (0, 0, 0)),
+    (PUBLISH + "<Command>DeletePub</Command>", {"msg_type": 8}, "", "", (0, 0, 0)),
+    ("<Topic>n/a</Topic><Colour>red</Colour>", {}, "out", "", (1, 0, 0)),
     (
         "<Command>DeletePub</Command><DelOpt>X</DelOpt><Topic>n</Topic>",
         {},

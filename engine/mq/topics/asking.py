@@ -6,18 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.descriptor import Descriptor
-from engine.flow.command_answers import RFH_DUPLICATE_PARM, RFH_PARM_ERROR, RFH_PARM_MISSING, TOPIC_ERROR, RefusedError
+from engine.flow.command_answers import RFH_PARM_MISSING, TOPIC_ERROR, RefusedError
 from engine.mq.properties import folders_of, opened
 
 _FOLDER: Final = "psc."
 _NONE: Final = frozenset({"None"})
-_REPEATED: Final = frozenset({"Topic", "RegOpt", "PubOpt", "DelOpt"})
-_ONCE: Final = frozenset(
-    {
-        *("Command", "SubPoint", "Filter", "QMgrName", "QName", "SubName", "SubIdentity", "SubUserData"),
-        *("PubTime", "SeqNum", "CorrelId", "StreamName", "UserId"),
-    }
-)
 
 
 @dataclass(slots=True)
@@ -51,15 +44,6 @@ class Asked:
         if not all(found):
             raise RefusedError(TOPIC_ERROR)
         return found
-
-    def check(self) -> None:
-        """Refuse a folder without a command, with what no folder has, or with twice what may stand once."""
-        if "Command" not in self.values:
-            raise RefusedError(RFH_PARM_MISSING)
-        if not self.values.keys() <= _REPEATED | _ONCE:
-            raise RefusedError(RFH_PARM_ERROR)
-        if any(len(values) > 1 for name, values in self.values.items() if name not in _REPEATED):
-            raise RefusedError(RFH_DUPLICATE_PARM)
 
 
 def asked(descriptor: Descriptor, body: bytes) -> Asked | None:

@@ -17,6 +17,7 @@ from engine.flow.command_answers import (
     Answered,
     RefusedError,
     answered_reason,
+    check_properties,
     send,
 )
 from engine.flow.dead_letters import BACKOUT_THRESHOLD_REACHED, put_away
@@ -163,7 +164,7 @@ _TOLD: Final = {"PubTime": "mqps.Pti", "SeqNum": "mqps.Seq"}  # what a publisher
 def carry_out(manager: QueueManager, work: Work, command: Asked) -> Answered:
     """Carry a command out, publications and deletions in a unit of work, and return how it went."""
     try:
-        command.check()
+        check_properties([name for name, _ in command.said])
         do = _COMMANDS.get(command.one("Command"))
         return Answered(((RFH_COMMAND_ERROR, ""),)) if do is None else do(manager, work, command)
     except RefusedError as refused:
