@@ -13,8 +13,8 @@ from engine.message.received import Received, RootDomain, body_of
 from engine.message.writer import write_message
 from engine.parser import Header, Template, parser_catalog
 from engine.testing import case as of
+from engine.testing.body_comparison import Found, compare
 from engine.testing.case import Case, Description, ExpectedException, Field, Propagations, Text, Tree
-from engine.testing.comparing import Found, compare
 from engine.testing.databases import differences
 from engine.testing.paths import every, find, nearest, steps_of, tree_of
 from engine.testing.running import Happened, Propagated

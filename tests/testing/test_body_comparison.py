@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.testing.comparing import Found, compare
+from engine.testing.body_comparison import Found, compare
 
 ROWS = [
     ("xml", "<a><b>1</b></a>", "<a>\n  <b>1</b>\n</a>", []),
