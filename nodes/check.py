@@ -26,11 +26,15 @@ class Check:
     type: str = prop("", "The message type that Properties.MessageType must name.")
     check_type: bool = prop(False, "Whether the message type is checked.")
 
-    def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
+    def check(self, message: Message) -> None:
+        """Raises where the message is of another kind."""
         check_kind(
             message.root,
             domain=self.domain if self.check_domain else None,
             message_set=self.set if self.check_set else None,
             message_type=self.type if self.check_type else None,
         )
+
+    def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
+        self.check(message)
         yield "match", message
