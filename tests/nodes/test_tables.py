@@ -236,7 +236,11 @@ TABLES: Final = MappingProxyType(
             "test_validate.test_checks",
         ),
         "Publication": Table(
-            {"out": "test_publication.test_topics", FAILURE: "test_publication.test_refused"},
+            {
+                "out": "test_publication.test_topics",
+                "noMatch": "test_publication.test_matched",
+                FAILURE: "test_publication.test_refused",
+            },
             {
                 "implicitStreamNaming": "test_publication.test_pending",
                 "subscriptionPoint": "test_publication.test_topics",
