@@ -260,11 +260,10 @@ class _Kind(NamedTuple):
     value: Callable[[Any], Any]
 
 
-_STATEMENTS: Final = (
+_DATACLASSES: Final = (
     *(database.Select, database.Insert, database.Update, database.Delete, database.Passthru, database.Procedure),
-    *(database.Commit, database.Rollback, database.Column, database.Parameter, database.Computed),
-    database.Query,
-    *(database.Converted, ColumnType),
+    *(database.Commit, database.Rollback, database.Column, database.Parameter, database.Computed, database.Query),
+    *(database.Converted, ColumnType, Bit, Interval, Qualifier, Target),
 )
 
 
@@ -285,19 +284,7 @@ _KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
         "datetime": _Kind(datetime, datetime.isoformat, datetime.fromisoformat),  # in front of date, as it is one
         "date": _Kind(date, date.isoformat, date.fromisoformat),
         "time": _Kind(time, time.isoformat, time.fromisoformat),
-        "bit": _Kind(Bit, lambda one: (one.length, one.number), lambda data: Bit(*data)),
-        "units": _Kind(Qualifier, lambda one: (one.largest, one.smallest), lambda data: Qualifier(*data)),
-        "interval": _Kind(
-            Interval,
-            lambda one: (one.amount, one.qualifier.largest, one.qualifier.smallest),
-            lambda data: Interval(data[0], Qualifier(*data[1:])),
-        ),
-        "target": _Kind(
-            Target,
-            lambda one: (one.name, one.precision, one.scale, _data(one.units)),
-            lambda data: Target(data[0], data[1], data[2], _value(data[3])),
-        ),
-        **{kind.__name__: _fields_of(kind) for kind in _STATEMENTS},
+        **{kind.__name__: _fields_of(kind) for kind in _DATACLASSES},
         "tuple": _Kind(tuple, lambda one: tuple(map(_data, one)), lambda data: tuple(map(_value, data))),
     }
 )

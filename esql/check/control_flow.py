@@ -37,9 +37,6 @@ class _Survey:
     left: frozenset[int]
     repeated: frozenset[int]
 
-    def any_ends(self, statements: tuple[syntax.Statement, ...]) -> bool:
-        return _any_ends(statements, self.never)
-
 
 def _any_ends(statements: tuple[syntax.Statement, ...], never: Collection[int]) -> bool:
     """Returns whether a list of statements never goes on, and none of its EXIT handlers does."""
@@ -50,19 +47,21 @@ def _any_ends(statements: tuple[syntax.Statement, ...], never: Collection[int]) 
 
 
 def _branches(node: syntax.If | syntax.CaseStatement, survey: _Survey) -> bool:
-    if node.otherwise is None or not survey.any_ends(node.otherwise):
+    if node.otherwise is None or not _any_ends(node.otherwise, survey.never):
         return False
-    return all(survey.any_ends(branch.body) for branch in node.branches)
+    return all(_any_ends(branch.body, survey.never) for branch in node.branches)
 
 
 _RULES: dict[type, Callable[[Any, _Survey], bool]] = {
     **dict.fromkeys((syntax.Return, syntax.Leave, syntax.Iterate), lambda node, survey: True),
-    syntax.Compound: lambda node, survey: id(node) not in survey.left and survey.any_ends(node.body),
+    syntax.Compound: lambda node, survey: id(node) not in survey.left and _any_ends(node.body, survey.never),
     syntax.If: _branches,
     syntax.CaseStatement: _branches,
     syntax.Loop: lambda node, survey: id(node) not in survey.left,
     syntax.While: lambda node, survey: node.condition == syntax.Truth(value=True) and id(node) not in survey.left,
-    syntax.Repeat: lambda node, survey: id(node) not in survey.left | survey.repeated and survey.any_ends(node.body),
+    syntax.Repeat: lambda node, survey: (
+        id(node) not in survey.left | survey.repeated and _any_ends(node.body, survey.never)
+    ),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -188,13 +189,13 @@ def scope(body: Body, statements: Sequence[syntax.Node]) -> None:
         body, statements[: max(place for place, one in enumerate(statements) if isinstance(one, syntax.DeclareHandler))]
     )
     around = _Scope(body, handlers)
-    guards, body.guards = body.guards, [around.guard] if around.continues else []
+    guards, body.guards = body.guards, [partial(around.tried, kind="CONTINUE")] if around.continues else []
     try:
         inside = body.each(rest)
     finally:
         body.guards = guards
     body.emit(*around.opening())
-    body.emit(*(around.tried(inside, "EXIT") if around.exits else inside))
+    body.emit(*(around.tried(inside, kind="EXIT") if around.exits else inside))
 
 
 class _Scope:
@@ -213,10 +214,6 @@ class _Scope:
 
     def opening(self) -> list[ast.stmt]:
         return [assign(self.busy, constant(False)), assign(self.before, attribute("here", "sql"))]
-
-    def guard(self, inside: list[ast.stmt]) -> list[ast.stmt]:
-        """A statement that a CONTINUE handler may go on behind."""
-        return self.tried(inside, "CONTINUE")
 
     def tried(self, inside: list[ast.stmt], kind: str) -> list[ast.stmt]:
         """Statements in a try that hands errors to the handlers of one kind."""

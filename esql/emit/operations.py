@@ -28,7 +28,7 @@ from esql.emit.python_nodes import (
     some,
     walrus,
 )
-from esql.values.types import INTEGER_HIGH, Qualifier, qualifier
+from esql.values.types import INTEGER_HIGH, qualifier
 
 LONGEST_INLINE: Final = 24  # a chain with more terms is folded over a tuple, for Python's compiler nests each operator
 _JOINED_AT_ONCE: Final = 4  # texts, before their length is looked at
@@ -191,7 +191,7 @@ def _not_condition(body: Body, node: syntax.Unary) -> ast.expr | None:
 
 
 def _in_units(body: Body, node: syntax.InUnits) -> Value:
-    units = units_of(node.qualifier)
+    units = qualifier(node.qualifier.largest, node.qualifier.smallest)
     inner = node.expression
     if isinstance(inner, syntax.Operation) and inner.operator == "-" and len(inner.operands) == 2:
         left, right = (body.expression(operand) for operand in inner.operands)
@@ -201,11 +201,6 @@ def _in_units(body: Body, node: syntax.InUnits) -> Value:
     return Value(made, "INTERVAL")
 
 
-def units_of(node: syntax.Qualifier) -> Qualifier:
-    """A qualifier of the syntax tree as that of a value."""
-    return qualifier(node.largest, node.smallest)
-
-
 def zone(body: Body) -> ast.expr:
     """The invocation's displacement from GMT, for functions that ask for it."""
     return body.local("zone", lambda: attribute("here", "zone"))
@@ -213,7 +208,7 @@ def zone(body: Body) -> ast.expr:
 
 def target_of(node: syntax.DataType) -> Target:
     """A type as casts take it."""
-    units = None if node.qualifier is None else units_of(node.qualifier)
+    units = None if node.qualifier is None else qualifier(node.qualifier.largest, node.qualifier.smallest)
     return Target(node.name, node.precision, node.scale, units)
 
 
