@@ -263,9 +263,10 @@ def number_pattern(pattern: str) -> Pattern:
     >>> number_pattern("0,000.00").write(Decimal(10))
     '0,010.00'
     """
-    return _kept_pattern(pattern) if len(pattern) <= _LONGEST_KEPT else _read_pattern(pattern)
+    return (_read_pattern if len(pattern) <= _LONGEST_KEPT else _read_pattern.__wrapped__)(pattern)
 
 
+@lru_cache(maxsize=512)
 def _read_pattern(pattern: str) -> Pattern:
     text, group, point = _split_parameters(pattern)
     prefix, pad, scale, at = _affix(text, 0, stops="#0,.;")
@@ -278,11 +279,6 @@ def _read_pattern(pattern: str) -> Pattern:
     width = len(prefix.text) + len(match[0]) + len(suffix.text)
     negative = _negative(pattern, text, end, (prefix.text, suffix.text))
     return Pattern(digits, prefix, suffix, negative, group, point, scale or scale_behind, pad or pad_behind, width)
-
-
-@lru_cache(maxsize=512)
-def _kept_pattern(pattern: str) -> Pattern:
-    return _read_pattern(pattern)
 
 
 def _behind(text: str, at: int) -> tuple[bool, bool]:

@@ -240,7 +240,7 @@ def like(value: Value, pattern: Value, escape: Value = "\\") -> bool | None:
         return None
     if type(value) is not str or type(pattern) is not str or type(escape) is not str:
         raise wrong_types("LIKE", type_of(value), type_of(pattern))
-    read = _kept_pattern if len(pattern) <= _LONGEST_KEPT else _pattern
+    read = _pattern if len(pattern) <= _LONGEST_KEPT else _pattern.__wrapped__
     return read(pattern, escape).matches(value)
 
 
@@ -325,6 +325,7 @@ class _Pattern:
         return start >= at and self._last.stands(text, start)
 
 
+@lru_cache(maxsize=512)
 def _pattern(pattern: str, escape: str) -> _Pattern:
     if len(escape) != 1:
         text = f"ESCAPE takes one character, not {escape!r}: name the one that stands before % and _ to be themselves"
@@ -339,11 +340,6 @@ def _pattern(pattern: str, escape: str) -> _Pattern:
         else:
             pieces[-1].append(None if letter == "_" else letter)
     return _Pattern([_piece(letters) for letters in pieces])
-
-
-@lru_cache(maxsize=512)
-def _kept_pattern(pattern: str, escape: str) -> _Pattern:
-    return _pattern(pattern, escape)
 
 
 def _piece(letters: Sequence[str | None]) -> _Piece:
