@@ -218,14 +218,12 @@ def _refuse(problems: Sequence[Problem]) -> None:
 
 def _entry_points(emitted: list[Emitted], files: list[File]) -> Iterator[EntryPoint]:
     """Yields where the code is entered; each entrance starts the variables of all schemas, then those of its module."""
-    starts = tuple(one.starts for one in emitted if one.starts)
-    shares = tuple(one.shares for one in emitted if one.shares)
+    starts = [slot for one in emitted for slot in one.starts]
+    shares = [slot for one in emitted for slot in one.shares]
     for one, file in zip(emitted, files, strict=True):
         for found in one.entrances:
-            name = ".".join((*file.schema, found.title))
-            own = (found.starts,) if found.starts else ()
-            shared = (found.shares,) if found.shares else ()
-            yield EntryPoint(found.kind, name, found.slot, found.yields, (*starts, *own), (*shares, *shared))
+            name = ".".join((*file.schema, found.name))
+            yield replace(found, name=name, starts=(*starts, *found.starts), shares=(*shares, *found.shares))
 
 
 def statement_spans(program: syntax.Program, schema: Iterable[str] = ()) -> tuple[StatementSpan, ...]:

@@ -32,11 +32,12 @@ from esql.emit.function_body import Body, Tables, called
 from esql.emit.integer_formulas import settled
 from esql.emit.python_nodes import assign, attribute, compare, constant, do, function, group, method, name, when
 from esql.emit.variable_analysis import given_by_calls, is_shared_tree, never_null, sends, walk
+from esql.runtime.linker import EntryPoint
 from esql.scope import Resolution, RoutineFacts, body_may_propagate
 from esql.scope.references import DeclaredRoutine, Variable
 from esql.syntax.node import children
 
-__all__ = ["Deployment", "Emitted", "Entrance"]
+__all__ = ["Deployment", "Emitted"]
 
 TABLES: Final = Tables(
     expressions=MappingProxyType(
@@ -115,25 +116,13 @@ DEPTH = "depth"
 
 
 @dataclass(slots=True)
-class Entrance:
-    """The entrance of a module or a node's text: its kind, its function, and the one that starts its variables."""
-
-    kind: str
-    title: str
-    slot: str
-    yields: bool
-    starts: str = ""
-    shares: str = ""
-
-
-@dataclass(slots=True)
 class Emitted:
     """A program in Python: its functions, and which of them are entered from outside."""
 
     tree: ast.Module
-    entrances: list[Entrance] = field(default_factory=list)
-    starts: str = ""
-    shares: str = ""
+    entrances: list[EntryPoint] = field(default_factory=list)
+    starts: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -166,7 +155,7 @@ class Emitter:
         last = constant(None) if is_expression else group(contents)
         emitted = EmittedRoutine(f"{self.prefix}text", yields=False)
         self._finish(body, emitted, slots, statements, last, node)
-        entrance = Entrance(self.unit.resolution.kind, "", emitted.slot, body.yields)
+        entrance = EntryPoint(self.unit.resolution.kind, "", emitted.slot, body.yields)
         return Emitted(ast.Module(self.functions, []), [entrance], problems=self.problems)
 
     def _place_stored(self, places: Mapping[int, tuple[int, int | None]]) -> None:
@@ -197,18 +186,18 @@ class Emitter:
     def _is_text(self, node: syntax.Program) -> bool:
         return any(not isinstance(one, syntax.Declare | syntax.Routine | syntax.Module) for one in node.statements)
 
-    def _module(self, node: syntax.Module) -> Entrance:
+    def _module(self, node: syntax.Module) -> EntryPoint:
         main = self._main(node)
         declared = [one for one in node.statements if isinstance(one, syntax.Declare)]
         starts, shares = self._variables(node.name, declared, node.kind)
         if main is None and node.kind == "DATABASEEVENT":  # it has ReadEvents, BuildMessage and EndEvent instead
-            return Entrance(node.kind, node.name, "", yields=False)
+            return EntryPoint(node.kind, node.name, "", yields=False)
         if main is None:
             error = EmitError(node, f"{node.name} has no function Main, where it would start")
             self.problems.append(self.unit.problem(error))
-            return Entrance(node.kind, node.name, "", yields=False)
+            return EntryPoint(node.kind, node.name, "", yields=False)
         emitted = self.unit.routines[main]
-        return Entrance(node.kind, node.name, emitted.slot, emitted.yields, starts, shares)
+        return EntryPoint(node.kind, node.name, emitted.slot, emitted.yields, starts, shares)
 
     def _main(self, node: syntax.Module) -> DeclaredRoutine | None:
         mains = [one for one in self.unit.resolution.routines if one.module is node]
@@ -232,7 +221,7 @@ class Emitter:
         last = constant(True if is_main else None)
         self._finish(body, emitted, slots, [statement], last, routine.node)
 
-    def _text(self, node: syntax.Program) -> Entrance:
+    def _text(self, node: syntax.Program) -> EntryPoint:
         yields = body_may_propagate(self.unit.resolution, self.facts)
         emitted = EmittedRoutine(f"{self.prefix}main", yields)
         body = Body(self.unit, self.tables, self.unit.resolution.kind, yields=yields)
@@ -241,7 +230,7 @@ class Emitter:
         kind = self.unit.resolution.kind
         shared = [one for one in statements if isinstance(one, syntax.Declare) and one.lifetime == "SHARED"]
         self._start_alone(shared)
-        return Entrance(kind, "", emitted.slot, yields, shares=self._starting(shared, "share", "", kind))
+        return EntryPoint(kind, "", emitted.slot, yields, shares=self._starting(shared, "share", "", kind))
 
     def _finish(
         self,
@@ -282,13 +271,15 @@ class Emitter:
 
     # variables that live outside routines
 
-    def _variables(self, title: str, declared: list[syntax.Declare], kind: str = "") -> tuple[str, str]:
+    def _variables(
+        self, title: str, declared: list[syntax.Declare], kind: str = ""
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Functions that start variables: those of an invocation, and those that the flow shares."""
         own = [one for one in declared if one.lifetime != "SHARED"]
         shared = [one for one in declared if one.lifetime == "SHARED"]
         return self._starting(own, "start", title, kind), self._starting(shared, "share", title, kind)
 
-    def _starting(self, declared: list[syntax.Declare], what: str, title: str, kind: str) -> str:
+    def _starting(self, declared: list[syntax.Declare], what: str, title: str, kind: str) -> tuple[str, ...]:
         body = Body(self.unit, self.tables, kind)
         for node in declared:
             for variable_name in node.names:
@@ -296,12 +287,12 @@ class Emitter:
                 if variable is not None:
                     self._initialized(body, node, variable)
         if not body.statements:
-            return ""
+            return ()
         slot = f"{self.prefix}{what}{len(self.functions)}"
         made = function(slot, [HERE, DEPTH], [*body.opening(), *body.statements])
         body.locate(made, declared[0])
         self.functions.append(made)
-        return slot
+        return (slot,)
 
     def _start_alone(self, shared: list[syntax.Declare]) -> None:
         """Refuse what a SHARED variable of a text cannot start with, which starts before all other variables."""
