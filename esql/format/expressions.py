@@ -42,13 +42,12 @@ def assigned(node: syntax.Expression) -> str:
 
 
 def written(given: Any) -> str:
-    """Write what a field of a node has: a word, a list, an expression, or a part of such."""
+    """Write what a field of a node has: an expression, a part of such, a word, or a list."""
+    if type(given) in _WRITERS:
+        return assigned(given)
     if isinstance(given, str):
         return given
-    if isinstance(given, tuple):
-        return each(given)
-    part = _PARTS.get(type(given))
-    return assigned(given) if part is None else part(given)
+    return each(given) if isinstance(given, tuple) else _PARTS[type(given)](given)
 
 
 # Names
@@ -287,19 +286,16 @@ def template(text: str) -> Callable[[Any], str]:
     pieces = [(literal, field, spec or "", _STYLES[style]) for literal, field, spec, style in Formatter().parse(text)]
 
     def write(node: Any) -> str:
-        return "".join(
-            literal if field is None else literal + _with(spec, getattr(node, field), style)
-            for literal, field, spec, style in pieces
-        )
+        texts = []
+        for literal, field, around, style in pieces:
+            texts.append(literal)
+            given = None if field is None else getattr(node, field)
+            if given is not None and given is not False:
+                text = "" if given is True else style(given)
+                texts.append(around.replace("…", text) if "…" in around else around + text)
+        return "".join(texts)
 
     return write
-
-
-def _with(around: str, given: Any, style: Callable[[Any], str]) -> str:
-    if given is None or given is False:
-        return ""
-    text = "" if given is True else style(given)
-    return around.replace("…", text) if "…" in around else around + text
 
 
 _QUALIFIER = template("{largest}{smallest: TO }")
