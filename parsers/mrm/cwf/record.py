@@ -128,7 +128,7 @@ class Record(Source):
         if layout is None:
             return None
         for slot, option, item in layout.names.get(wanted.name or "", ()):
-            if not wanted.matches(item):
+            if not _fits(wanted, item):
                 continue
             if option < 0:
                 assert handle.runs is not None
@@ -155,7 +155,7 @@ class Record(Source):
             return []
         seen: set[tuple[int, int]] = set()
         for slot, option, item in layout.names.get(wanted.name or "", ()):
-            if not wanted.matches(item) or (slot, option) in seen:
+            if not _fits(wanted, item) or (slot, option) in seen:
                 continue
             seen.add((slot, option))
             if option < 0:
@@ -164,6 +164,13 @@ class Record(Source):
             else:
                 found += self.every(self._ask(handle, slot, option), wanted)
         return found
+
+
+def _fits(wanted: Step, item: Item) -> bool:
+    """Returns whether a step to the name of an item leads to it."""
+    return (wanted.namespace is None or wanted.namespace == item.namespace) and (
+        not wanted.types or any(item.type & mask == value for mask, value in wanted.types)
+    )
 
 
 def open_record(data: bytes, root: Item, fixed: Place | None, plan: object) -> Record:
