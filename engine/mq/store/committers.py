@@ -17,32 +17,28 @@ class Committers:
     A thread that waits for a message is away: it commits nothing before it has that, and is about to commit then.
     """
 
-    __slots__ = ("_away", "_back", "_before", "_expected", "_last")
+    __slots__ = ("_away", "_expected", "_last")
 
     def __init__(self) -> None:
         self._last: set[int] = set()  # the threads whose units were in the last transaction
-        self._before: set[int] = set()  # and in the one before it
-        self._back: set[int] = set()  # those that have since got what they waited for
+        self._expected: set[int] = set()  # with those of the one before it, and who has since got what it waited for
         self._away: set[int] = set()
-        self._expected: set[int] = set()  # all of them but who is away, kept as each commit asks how many they are
 
     def note(self, threads: set[int]) -> None:
         """Learn whose units are written together."""
-        self._before, self._last, self._back = self._last, threads, set()
         self._away -= threads  # as of one whose sleep was interrupted
-        self._expected = self._last | self._before
-        self._expected.difference_update(self._away)  # behind that, as others may leave meanwhile
+        self._expected = (self._last | threads) - self._away
+        self._last = threads
 
     def leave(self, thread: int) -> None:
         """Expect no unit of a thread, if one was expected."""
-        if thread in self._last or thread in self._before or thread in self._back:
-            self._away.add(thread)
+        if thread in self._expected:
             self._expected.discard(thread)
+            self._away.add(thread)
 
     def come_back(self, thread: int) -> None:
         """Expect a unit of a thread again."""
         if thread in self._away:
-            self._back.add(thread)
             self._away.discard(thread)
             self._expected.add(thread)
 
