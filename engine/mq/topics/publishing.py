@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import PERSISTENT, Descriptor
 from engine.errors import BrokerError, MessageException
-from engine.message.topics import LOCAL, NO_SUBS_MATCHED, REMOTE, TopicAddress, read_address
+from engine.message.topics import ADDRESS, LOCAL, NO_SUBS_MATCHED, REMOTE, TopicAddress, read_address
 from engine.mq import stream_rules
-from engine.mq.admission import Target, limited
+from engine.mq.admission import Target, by_default, limited
 from engine.mq.attributes import checked, defaults
 from engine.mq.definitions import QueueDefinition, queue_of
 from engine.mq.directory import check_gate
@@ -169,6 +169,8 @@ class Topics:
             said = TopicAddress(self.objects.topic_behind(name, alias.target))
         settings = self.objects.settings(said.topic)
         own = QueueAttributes(default_persistence=settings.persistence, default_priority=settings.priority)
+        if alias is not None:
+            own = alias.attributes  # the first definition on the way to the topic, as in MQ
         limits = {settings.longest_expiry, 0 if alias is None else alias.longest_expiry} - {0}
         definition = QueueDefinition(name, own, longest_expiry=min(limits, default=0))
         if said.asks:
@@ -193,6 +195,8 @@ class Topics:
                 self._manager.security.check_publisher(descriptor.user_identifier, found)
                 self.forget(found, topic.point, work, everywhere=topic.scope != LOCAL)
             return descriptor
+        if not target.name.startswith(ADDRESS):
+            descriptor = by_default(descriptor, target.attributes)
         own, puts = self.publish(
             target, descriptor, body, work, None if topic.without is None else _sends(topic.without)
         )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq import QueueManager
 from engine.mq.addresses import owner_name
-from engine.mq.properties import folders_of, join, opened, properties_of, split, with_folders
+from engine.mq.properties import join, properties_of, split
 from engine.work import Selection
 
 RED = join({"colour": "red"}, Descriptor(format="MQSTR"), b"body")
@@ -131,61 +129,6 @@ def test_content() -> None:
     assert ([[b"Body.n > 3"]], "EXTENDED") == (bodies(queues, "A"), queues.display("SUB", "ONE")[0]["SELTYPE"])
 
 
-FORMS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("", {"mqps.Top": "T", "colour": "red"}),
-    ("PSPROP(NONE)", {"colour": "red"}),
-    ("PSPROP(MSGPROP) USERDATA('me')", {"mqps.Top": "T", "mqps.Sud": "me", "colour": "red"}),
-    ("PSPROP(RFH2)", {"psc.Command": "Publish", "psc.Topic": "T", "colour": "red"}),
-)
-
-
-@pytest.mark.parametrize(("attributes", "expected"), FORMS)
-def test_forms(attributes: str, expected: dict[str, Any]) -> None:
-    """A subscription says whether its messages tell the topic, and how."""
-    queues = manager(f"DEFINE SUB(ONE) TOPICSTR(T) DEST(A) {attributes}")
-    queues.publish("T", *RED)
-    properties, descriptor, body = split(*queues.browse("A")[0])
-    assert (expected, "MQSTR", b"body") == (properties, descriptor.format, body)
-
-
-COMMAND = "<psc><Command>Publish</Command><Topic>T</Topic></psc>"
-CONTROLLED = (
-    ("", ("COMPAT", "ALL"), "", ("", "mqps")),
-    (COMMAND, ("COMPAT", "FORCE"), "", ("", "mqps")),
-    (f"{COMMAND}<mine><a>1</a></mine>", ("COMPAT", "ALL"), "", ("mine", "mqps mine")),
-    ("<mine><a>1</a></mine>", ("COMPAT", "ALL"), "USERDATA('u')", ("mine", "mqps mine")),
-    ("<mcd><Msd>xml</Msd></mcd>", ("COMPAT", "ALL"), "", ("mqps mcd", "mqps mcd")),
-    ("<usr><a>1</a></usr>", ("COMPAT", "COMPAT"), "PSPROP(NONE)", ("usr", "usr")),
-    ("", ("COMPAT", "COMPAT"), "PSPROP(RFH2)", ("psc", "psc")),
-)
-
-
-@pytest.mark.parametrize(("folders", "controls", "form", "expected"), CONTROLLED)
-def test_property_control(folders: str, controls: tuple[str, str], form: str, expected: tuple[str, str]) -> None:
-    """A message tells its topic beside properties of the publication alone, unless its queue gives all properties."""
-    queues = manager(
-        *(f"DEFINE QLOCAL({name}) REPLACE PROPCTL({control})" for name, control in zip("AB", controls, strict=True)),
-        *(f"DEFINE SUB({name}) TOPICSTR(T) DEST({name}) {form}" for name in "AB"),
-    )
-    own = (Descriptor(format="MQSTR"), b"body")
-    queues.publish("T", *(with_folders([folders], *own) if folders else own))
-    for queue, names in zip("AB", expected, strict=True):
-        (arrival,) = queues.browse(queue)
-        assert (names.split(), b"body") == ([name for name, _ in folders_of(*arrival)], opened(*arrival)[2])
-        assert ("MQHRF2" if names else "MQSTR") == arrival.descriptor.format
-
-
-@pytest.mark.parametrize(("control", "expected"), [({}, {}), ({"PROPCTL": "ALL"}, {"mqps.Top": "T", "mqps.Ret": True})])
-@pytest.mark.parametrize("durable", ["YES", "NO"])
-def test_properties_of_own_queues(control: dict[str, str], expected: dict[str, object], durable: str) -> None:
-    """A queue that is made for a subscription gives the properties that a program asks for."""
-    queues = manager()
-    queues.publish("T", Descriptor(format="MQSTR"), b"body", retain=True)
-    queues.define("SUB", "S", {"TOPICSTR": "T", "DESTCLAS": "MANAGED", "DURABLE": durable, **control})
-    properties, _, body = split(*queues.browse(str(queues.display("SUB", "S")[0]["DEST"]))[0])
-    assert (expected, b"body") == (properties, body)
-
-
 def test_characters_that_are_meant() -> None:
     """A pattern whose characters all stand for themselves is one topic, retained ones and WILDCARD(BLOCK) included."""
     queues = manager("DEFINE TOPIC(T) TOPICSTR('t') WILDCARD(BLOCK)")
@@ -195,17 +138,6 @@ def test_characters_that_are_meant() -> None:
     )
     queues.publish("t/*", Descriptor(), b"2")
     assert [[b"1", b"2"], []] == bodies(queues, "A", "B")
-
-
-PRIORITIES = (("", 3), ("PUBPRTY(ASPUB)", 3), ("PUBPRTY(8)", 8), ("PUBPRTY(ASQDEF)", 5))
-
-
-@pytest.mark.parametrize(("attributes", "expected"), PRIORITIES)
-def test_priorities(attributes: str, expected: int) -> None:
-    """The priority is the publication's, the queue's or the subscription's."""
-    queues = manager("DEFINE QLOCAL(D) DEFPRTY(5)", f"DEFINE SUB(ONE) TOPICSTR(T) DEST(D) {attributes}")
-    queues.publish("T", Descriptor(priority=3), b"")
-    assert expected == queues.browse("D")[0].descriptor.priority
 
 
 def test_inherited() -> None:
