@@ -16,7 +16,18 @@ import typer
 
 from engine.cli import app
 from engine.cli.command_failures import OR_STANDARD_INPUT, existing
-from engine.cli.shared_options import MAX_INPUT, DataSources, Json, MaxInput, opened
+from engine.cli.shared_options import (
+    MAX_INPUT,
+    DataSources,
+    Domain,
+    Input,
+    Json,
+    Limited,
+    MaxInput,
+    MessageOptions,
+    opened,
+    with_groups,
+)
 from engine.cli.shared_options import show as show_rows
 from engine.errors import BrokerError, ConfigurationException
 
@@ -32,15 +43,6 @@ if TYPE_CHECKING:
 esql = typer.Typer(help="Check, show, run and format ESQL.", no_args_is_help=True)
 app.add_typer(esql, name="esql")
 
-Input = Annotated[str | None, typer.Option("--input", help="A file with the body of the message.")]
-Domain = Annotated[str, typer.Option("--domain", help="The parser of the body, such as XMLNSC.")]
-Cases = Annotated[
-    str | None, typer.Option("--cases", help="A file with a JSON object a line: id, esql, input, domain.")
-]
-Limited = Annotated[
-    str | None,
-    typer.Option("--limits", help="What a message may take, such as turns=1000,depth=50,cpu=5,memory=100_000_000."),
-]
 Files = Annotated[list[str], typer.Argument(help="Files, or directories that are searched for *.esql.")]
 
 
@@ -84,14 +86,10 @@ def show(
 
 
 @esql.command("eval")
+@with_groups
 def evaluate(
+    given: MessageOptions,
     expression: Annotated[str | None, typer.Argument(help="The expression.")] = None,
-    source: Input = None,
-    domain: Domain = "",
-    cases: Cases = None,
-    limits: Limited = None,
-    data_sources: DataSources = None,
-    max_input: MaxInput = MAX_INPUT,
 ) -> None:
     """Evaluate an expression, and print its value as a literal of ESQL.
 
@@ -99,28 +97,26 @@ def evaluate(
     """
     from esql.runtime.interactive_session import Case, evaluated
 
-    with opened(data_sources) as databases, _desk(limits) as around:
-        if cases is not None:
+    with opened(given.data_sources) as databases, _desk(given.limits) as around:
+        if given.cases is not None:
             _run_cases(
-                cases, max_input, lambda case: _in_unit(databases, around, lambda within: evaluated(case, within))
+                given.cases,
+                given.max_input,
+                lambda case: _in_unit(databases, around, lambda within: evaluated(case, within)),
             )
             return
         if expression is None:
             raise ConfigurationException("eval needs an expression, or --cases FILE")
-        case = Case(expression, _body(source, max_input), domain)
+        case = Case(expression, _body(given.source, given.max_input), given.domain)
         typer.echo(_or_problems(lambda: _in_unit(databases, around, lambda within: evaluated(case, within))))
 
 
 @esql.command()
+@with_groups
 def run(
+    given: MessageOptions,
     file: Annotated[str | None, typer.Argument(help="The file.")] = None,
     module: Annotated[str, typer.Option("--module", help="The module to run, where there are several.")] = "",
-    source: Input = None,
-    domain: Domain = "",
-    cases: Cases = None,
-    limits: Limited = None,
-    data_sources: DataSources = None,
-    max_input: MaxInput = MAX_INPUT,
 ) -> None:
     """Run a module over one message, and print `terminal|body` for each message that it sends.
 
@@ -132,11 +128,11 @@ def run(
     from esql.cache import users_cache
     from esql.runtime.interactive_session import lines_of, message_of, outcomes
 
-    with opened(data_sources) as databases, _desk(limits) as around:
-        if cases is not None:
+    with opened(given.data_sources) as databases, _desk(given.limits) as around:
+        if given.cases is not None:
             _run_cases(
-                cases,
-                max_input,
+                given.cases,
+                given.max_input,
                 lambda case: json.dumps(
                     _in_unit(databases, around, lambda within: lines_of(case, within)), ensure_ascii=False
                 ),
@@ -144,10 +140,12 @@ def run(
             return
         if file is None:
             raise ConfigurationException("run needs a file, or --cases FILE")
-        compiled = _or_problems(lambda: users_cache().sources(_sources([file], max_input)))
+        compiled = _or_problems(lambda: users_cache().sources(_sources([file], given.max_input)))
 
         def run_it(within: Surroundings) -> None:
-            for line in outcomes(compiled, message_of(_body(source, max_input), domain), module, within):
+            for line in outcomes(
+                compiled, message_of(_body(given.source, given.max_input), given.domain), module, within
+            ):
                 typer.echo(line)
 
         _in_unit(databases, around, run_it)

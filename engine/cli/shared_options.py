@@ -67,6 +67,29 @@ DataSources = Annotated[
 ]
 
 
+Input = Annotated[str | None, typer.Option("--input", help="A file with the body of the message.")]
+Domain = Annotated[str, typer.Option("--domain", help="The parser of the body, such as XMLNSC.")]
+Cases = Annotated[
+    str | None, typer.Option("--cases", help="A file with a JSON object a line: id, esql, input, domain.")
+]
+Limited = Annotated[
+    str | None,
+    typer.Option("--limits", help="What a message may take, such as turns=1000,depth=50,cpu=5,memory=100_000_000."),
+]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class MessageOptions:
+    """Options of commands that run something: the message, or cases in its place, and what it may take."""
+
+    source: Input = None
+    domain: Domain = ""
+    cases: Cases = None
+    limits: Limited = None
+    data_sources: DataSources = None
+    max_input: MaxInput = MAX_INPUT
+
+
 def sources_of(options: list[str] | None, further: Iterable[Definition] = ()) -> Sources | None:
     """The data sources of --data-source, and further ones of other names; None where there are none."""
     further = tuple(further)
