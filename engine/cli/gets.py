@@ -72,7 +72,7 @@ def get(
 class Waits:
     """The seconds that are waited for a message, from one process of the queue manager to the next."""
 
-    __slots__ = ("_end", "_seconds")
+    __slots__ = ("_end", "_patient", "_seconds")
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -81,6 +81,12 @@ class Waits:
     def begin(self) -> None:
         """Begin to wait for the next message."""
         self._end = time.monotonic() + self._seconds
+        self._patient = time.monotonic() + PATIENCE
+
+    @property
+    def goes_on(self) -> bool:
+        """True while a process that ends is no reason to end: another command may have had the folder for a moment."""
+        return time.monotonic() < max(self._end, self._patient)
 
     @property
     def left(self) -> float:
@@ -99,7 +105,7 @@ def _take_some(
         except MessageException as error:
             if error.reason == 2063:
                 work.commit()  # the message is on the error queue
-            if error.reason in ENDING and waits.left:
+            if error.reason in ENDING and waits.goes_on:
                 time.sleep(0.05)
                 return taken, True
             raise

@@ -40,6 +40,10 @@ class Greeting(NamedTuple):
     lasting: bool  # the process goes on until it is told to stop
 
 
+class UnsentError(MessageException):
+    """The connection broke before all was sent: the last of it, such as a commit, has not been done."""
+
+
 class Connection:
     """One connection, which one thread reads; `changes` says how often definitions had changed at the last answer."""
 
@@ -78,7 +82,7 @@ class Connection:
                 with self._sending:
                     self._socket.sendall(b"".join(pieces))
             except OSError as error:
-                raise self._broken() from error
+                raise self._broken(UnsentError) from error
             return
         gathered: list[bytes] = []
         length = 0
@@ -98,7 +102,7 @@ class Connection:
                 if gathered:
                     self._socket.sendall(b"".join(gathered))
         except OSError as error:
-            raise self._broken() from error
+            raise self._broken(UnsentError) from error
 
     def answer(self, *kinds: int) -> Answer:
         """Returns the next answer, which is of one of the kinds; a refusal is raised as the error that it says."""
@@ -152,9 +156,9 @@ class Connection:
             at += count
         return bytes(buffer)
 
-    def _broken(self) -> MessageException:
+    def _broken(self, kind: type[MessageException] = MessageException) -> MessageException:
         text = f"the connection to the queue manager in {self.folder} is broken: its process has ended"
-        return MessageException(CONNECTION_BROKEN, text, reason=CONNECTION_BROKEN)
+        return kind(CONNECTION_BROKEN, text, reason=CONNECTION_BROKEN)
 
     def _wait(self, seconds: float | None) -> None:
         """Refuses a server that does not answer in so many seconds, as one that has been stopped by a signal."""

@@ -33,6 +33,7 @@ _LOG: Final = logging.getLogger("penstock.queues")
 _MOST_HELD: Final = 512 * 1024 * 1024  # bytes of all units that are not committed
 _MOST_UNSENT: Final = 256 * 1024 * 1024  # bytes of all answers that are not read
 _PATIENT_ROUNDS: Final = 8  # with events, until a long request has a slice all the same
+_QUIET: Final = 1.0  # seconds for which a client has said nothing that is at nothing
 _DRAINING: Final = 0.02  # seconds between two looks at clients that are still at work
 _ENDING: Final = 10.0  # seconds for which commits that are being synced are waited for
 _SPARE: Final = 256
@@ -67,6 +68,7 @@ class Server:
         self._rounds = 0  # since the last slice
         self._held = 0
         self._drained = 0.0  # the moment at which all that is left ends
+        self._heard: dict[int, float] = {}  # when clients last said something, since then
         self._owner = os.geteuid()
 
     # What sessions ask.
@@ -212,9 +214,12 @@ class Server:
         self._wake()  # also from a handler, behind which this thread goes on to wait
 
     def drain(self, seconds: float = 5.0) -> None:
-        """Ends the loop once no client is at work, or after so many seconds; this may be called from any thread."""
+        """Ends the loop once no client is at work, or after so many seconds; this may be called from any thread.
+
+        A client that has just come, or just said something, is about to go on, and others are let in meanwhile.
+        """
         self._drained = time.monotonic() + seconds
-        self.post(self._withdraw)
+        self._wake()
 
     # The loop.
 
@@ -247,7 +252,7 @@ class Server:
             self._end_waits()
         self._rounds += 1
         if self._drained:
-            self._drop_idle()
+            self._drop_idle(events)
         if self._slices and (not events or self._rounds >= _PATIENT_ROUNDS):
             self._slice()
 
@@ -281,8 +286,14 @@ class Server:
             self._poll.unregister(self._listening.fileno())
             self._listening.close()
 
-    def _drop_idle(self) -> None:
-        """Drops the clients that are at nothing, and ends where none is left."""
+    def _drop_idle(self, events: list[tuple[int, int]]) -> None:
+        """Drops the clients that are at nothing, and ends where none is left; not before all have been quiet."""
+        now, heard = time.monotonic(), self._heard
+        heard.update((number, now) for number, _ in events)
+        quiet = now - _QUIET
+        if now < self._drained and any(heard.setdefault(number, now) > quiet for number in self._sessions):
+            return
+        self._withdraw()
         for session in list(self._sessions.values()):
             if session.is_idle or time.monotonic() >= self._drained:
                 self.drop(session)

@@ -177,3 +177,21 @@ def test_a_message_that_fails_is_told(folder, flows):
     assert 0 == process.returncode
     assert b"2051" in errors or b"inhibited" in errors
     assert b"First: 2 in, 1 failed" in output
+
+
+def test_commands_at_once_have_the_folder_one_after_the_other(folder):
+    """Where no process runs, many commands at once reach each other or wait: each does what it was told."""
+    environment = os.environ | {"PENSTOCK_QUEUE_MANAGER": str(folder)}
+
+    def at_once(*commands: tuple[str, ...]) -> list[str]:
+        pipe = subprocess.PIPE
+        running = [
+            subprocess.Popen([*PROGRAM, *each], env=environment, stdout=pipe, stderr=pipe, text=True)  # noqa: S603
+            for each in commands
+        ]
+        ended = [process.communicate(timeout=120) for process in running]
+        assert [""] * len(commands) == [errors for _, errors in ended]
+        return sorted(output for output, _ in ended)
+
+    at_once(*(("put", "A", "--text", f"{number:02}") for number in range(12)))
+    assert [f"{number:02}\n" for number in range(12)] == at_once(*(("get", "A"),) * 12)

@@ -344,7 +344,7 @@ def test_a_server_that_ends_breaks_units_and_is_found_again(manager, tmp_path):
 
 
 def test_a_server_that_is_to_end_waits_for_those_at_work(manager, tmp_path):
-    """Clients that are at nothing are dropped at once; a unit that is open is finished first."""
+    """Clients that have been at nothing for a second are dropped; a unit that is open is finished first."""
     server = Server(manager, tmp_path)
     thread = threading.Thread(target=server.serve)
     thread.start()
