@@ -31,10 +31,7 @@ def expected(items: Sequence[Written]) -> dict[str, Any]:
     return {f"F{number:02}": item.value for number, item in enumerate(items)}
 
 
-def program(items: Sequence[Written]) -> str:
-    moves = "\n".join(f"           MOVE {item.literal} TO F{number:02}." for number, item in enumerate(items))
-    sizes = "\n".join(f"           DISPLAY LENGTH OF F{number:02}." for number in range(len(items)))
-    return f"""       IDENTIFICATION DIVISION.
+HEAD = """       IDENTIFICATION DIVISION.
        PROGRAM-ID. WRITER.
        ENVIRONMENT DIVISION.
        INPUT-OUTPUT SECTION.
@@ -43,7 +40,13 @@ def program(items: Sequence[Written]) -> str:
            ORGANIZATION IS SEQUENTIAL.
        DATA DIVISION.
        FILE SECTION.
-       FD  OUT-FILE.
+       FD  OUT-FILE"""
+
+
+def program(items: Sequence[Written]) -> str:
+    moves = "\n".join(f"           MOVE {item.literal} TO F{number:02}." for number, item in enumerate(items))
+    sizes = "\n".join(f"           DISPLAY LENGTH OF F{number:02}." for number in range(len(items)))
+    return f"""{HEAD}.
            COPY "rec.cpy".
        PROCEDURE DIVISION.
            OPEN OUTPUT OUT-FILE.

@@ -15,7 +15,7 @@ from parsers.records.json_fields import Coding
 from parsers.records.reading import read_record
 from parsers.records.record_plan import plan_of
 from parsers.records.writing import write_record
-from tests.parsers.records.cobol import Written, copybook, expected, program, run_program
+from tests.parsers.records.cobol import HEAD, Written, copybook, expected, program, run_program
 
 PLAIN = (
     Written("PIC X(10)", "'Hello'", "Hello"),
@@ -146,16 +146,7 @@ TABLES = """       01  REC.
                10  ROW-9        PIC S9(2).
            05  LAST-ONE         PIC X(3).
 """
-WRITER = """       IDENTIFICATION DIVISION.
-       PROGRAM-ID. WRITER.
-       ENVIRONMENT DIVISION.
-       INPUT-OUTPUT SECTION.
-       FILE-CONTROL.
-           SELECT OUT-FILE ASSIGN TO "out.bin"
-           ORGANIZATION IS SEQUENTIAL.
-       DATA DIVISION.
-       FILE SECTION.
-       FD  OUT-FILE RECORD IS VARYING FROM 1 TO 200 CHARACTERS
+WRITER = f"""{HEAD} RECORD IS VARYING FROM 1 TO 200 CHARACTERS
            DEPENDING ON LEN.
        01  OUT-REC PIC X(200).
        WORKING-STORAGE SECTION.
