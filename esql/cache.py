@@ -24,7 +24,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType, MappingProxyType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final, NamedTuple
 
 from engine.databases import statements as database
@@ -277,17 +277,15 @@ def _fields_of(kind: type) -> _Kind:
     )
 
 
-_KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
-    {
-        "step": _Kind(Step, lambda one: (one.name, one.namespace, one.types), lambda data: step(*data)),
-        "decimal": _Kind(Decimal, str, Decimal),
-        "datetime": _Kind(datetime, datetime.isoformat, datetime.fromisoformat),  # in front of date, as it is one
-        "date": _Kind(date, date.isoformat, date.fromisoformat),
-        "time": _Kind(time, time.isoformat, time.fromisoformat),
-        **{kind.__name__: _fields_of(kind) for kind in _DATACLASSES},
-        "tuple": _Kind(tuple, lambda one: tuple(map(_data, one)), lambda data: tuple(map(_value, data))),
-    }
-)
+_KINDS: Final[Mapping[str, _Kind]] = {
+    "step": _Kind(Step, lambda one: (one.name, one.namespace, one.types), lambda data: step(*data)),
+    "decimal": _Kind(Decimal, str, Decimal),
+    "datetime": _Kind(datetime, datetime.isoformat, datetime.fromisoformat),  # in front of date, as it is one
+    "date": _Kind(date, date.isoformat, date.fromisoformat),
+    "time": _Kind(time, time.isoformat, time.fromisoformat),
+    **{kind.__name__: _fields_of(kind) for kind in _DATACLASSES},
+    "tuple": _Kind(tuple, lambda one: tuple(map(_data, one)), lambda data: tuple(map(_value, data))),
+}
 _PLAIN: Final = (str, bytes, int, float, bool, type(None))
 
 

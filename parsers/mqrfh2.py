@@ -51,7 +51,7 @@ _DOMAINS: Final = {
 _FROM_DOMAIN: Final = {"BLOB": "none", "JMSMap": "jms_map", "JMSStream": "jms_stream"}  # others in lower case
 _OF_MCD: Final = ("Set", "Type", "Fmt")
 _TO_INPUT_NODE: Final = frozenset({"", "jms_text", "jms_bytes", "jms_object", "jms_none"})
-_WITHOUT: Final = MappingProxyType({"JMSMap": "XML", "JMSStream": "XML"})  # their bodies are XML
+_WITHOUT: Final = {"JMSMap": "XML", "JMSStream": "XML"}  # their bodies are XML
 
 
 @parser

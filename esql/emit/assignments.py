@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
@@ -286,4 +285,4 @@ def _initialize_reference(body: Body, node: syntax.Declare, variable: Variable) 
     body.emit(body.store(variable, choose(is_some(name(held)), name(held), sure_root(body, node.initial))))
 
 
-STATEMENTS: Final[Statements] = MappingProxyType({syntax.SetStatement: _set_statement, syntax.Declare: _declare})
+STATEMENTS: Final[Statements] = {syntax.SetStatement: _set_statement, syntax.Declare: _declare}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from types import MappingProxyType
 from typing import Final
 
 from engine.databases.statements import Procedure
@@ -297,14 +296,12 @@ def _eval(body: Body, node: syntax.Eval) -> None:
             body.emit(body.store(variable, item(name(held), place), what))
 
 
-EXPRESSIONS: Final[Expressions] = MappingProxyType({syntax.Call: _call_value})
-STATEMENTS: Final[Statements] = MappingProxyType(
-    {
-        syntax.CallStatement: _call_statement,
-        syntax.Return: _return,
-        syntax.Throw: lambda body, node: body.emit(ast.Raise(method("here", "thrown", *_clauses(body, node)))),
-        syntax.Log: _log,
-        syntax.Propagate: _propagate,
-        syntax.Eval: _eval,
-    }
-)
+EXPRESSIONS: Final[Expressions] = {syntax.Call: _call_value}
+STATEMENTS: Final[Statements] = {
+    syntax.CallStatement: _call_statement,
+    syntax.Return: _return,
+    syntax.Throw: lambda body, node: body.emit(ast.Raise(method("here", "thrown", *_clauses(body, node)))),
+    syntax.Log: _log,
+    syntax.Propagate: _propagate,
+    syntax.Eval: _eval,
+}

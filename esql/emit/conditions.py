@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
@@ -14,16 +13,14 @@ from esql.emit.operations import zone
 from esql.emit.python_nodes import call, choose, constant, every, group, is_none, is_some, method, negated, some
 from esql.emit.selects import complex_value, is_complex, is_list
 
-_OPERATORS: Final[Mapping[str, tuple[ast.cmpop, str]]] = MappingProxyType(
-    {
-        "=": (ast.Eq(), "equal"),
-        "<>": (ast.NotEq(), "unequal"),
-        "<": (ast.Lt(), "less"),
-        "<=": (ast.LtE(), "less_or_equal"),
-        ">": (ast.Gt(), "greater"),
-        ">=": (ast.GtE(), "greater_or_equal"),
-    }
-)
+_OPERATORS: Final[Mapping[str, tuple[ast.cmpop, str]]] = {
+    "=": (ast.Eq(), "equal"),
+    "<>": (ast.NotEq(), "unequal"),
+    "<": (ast.Lt(), "less"),
+    "<=": (ast.LtE(), "less_or_equal"),
+    ">": (ast.Gt(), "greater"),
+    ">=": (ast.GtE(), "greater_or_equal"),
+}
 
 
 def _comparison(body: Body, node: syntax.Comparison) -> Value:
@@ -170,22 +167,18 @@ def _tests(body: Body, node: syntax.Case) -> list[ast.expr]:
     return tests
 
 
-EXPRESSIONS: Final[Expressions] = MappingProxyType(
-    {
-        syntax.Case: _case,
-        syntax.Comparison: _comparison,
-        syntax.Is: _is,
-        syntax.Between: _between,
-        syntax.In: _in,
-        syntax.Like: _like,
-    }
-)
-CONDITIONS: Final[Conditions] = MappingProxyType(
-    {
-        syntax.Comparison: _comparison_condition,
-        syntax.Is: lambda body, node: _is(body, node).code,  # always TRUE or FALSE
-    }
-)
+EXPRESSIONS: Final[Expressions] = {
+    syntax.Case: _case,
+    syntax.Comparison: _comparison,
+    syntax.Is: _is,
+    syntax.Between: _between,
+    syntax.In: _in,
+    syntax.Like: _like,
+}
+CONDITIONS: Final[Conditions] = {
+    syntax.Comparison: _comparison_condition,
+    syntax.Is: lambda body, node: _is(body, node).code,  # always TRUE or FALSE
+}
 
 
 def _is_whole(body: Body, node: syntax.Comparison) -> bool:

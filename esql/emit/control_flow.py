@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
@@ -259,23 +258,19 @@ def _misplaced(_: Body, node: syntax.DeclareHandler) -> None:
     raise EmitError(node, "a handler is declared before the statements of its scope")
 
 
-STATEMENTS: Final[Statements] = MappingProxyType(
-    {
-        syntax.If: lambda body, node: _branches(
-            body, [(body.condition(branch.condition), branch) for branch in node.branches], node.otherwise
-        ),
-        syntax.CaseStatement: _case,
-        syntax.While: _while,
-        syntax.Loop: lambda body, node: _loop(
-            body, node, node.body, lambda inside: ast.While(constant(True), inside, [])
-        ),
-        syntax.Repeat: _repeat,
-        syntax.For: _for,
-        syntax.Leave: lambda body, node: _jump(body, node, _LEAVE),
-        syntax.Iterate: lambda body, node: _jump(body, node, _ITERATE),
-        syntax.Empty: lambda body, node: None,
-        syntax.Compound: _compound,
-        syntax.Resignal: _resignal,
-        syntax.DeclareHandler: _misplaced,
-    }
-)
+STATEMENTS: Final[Statements] = {
+    syntax.If: lambda body, node: _branches(
+        body, [(body.condition(branch.condition), branch) for branch in node.branches], node.otherwise
+    ),
+    syntax.CaseStatement: _case,
+    syntax.While: _while,
+    syntax.Loop: lambda body, node: _loop(body, node, node.body, lambda inside: ast.While(constant(True), inside, [])),
+    syntax.Repeat: _repeat,
+    syntax.For: _for,
+    syntax.Leave: lambda body, node: _jump(body, node, _LEAVE),
+    syntax.Iterate: lambda body, node: _jump(body, node, _ITERATE),
+    syntax.Empty: lambda body, node: None,
+    syntax.Compound: _compound,
+    syntax.Resignal: _resignal,
+    syntax.DeclareHandler: _misplaced,
+}

@@ -9,7 +9,6 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Final
 
 from engine.databases.statements import (
@@ -143,22 +142,18 @@ def data_source(body: Body, path: syntax.Path | None, schema: syntax.Expression 
     return source, named
 
 
-STATEMENTS: Final[Statements] = MappingProxyType(
-    {
-        syntax.Insert: _insert,
-        syntax.Update: _change,
-        syntax.DeleteFrom: _change,
-        syntax.Passthru: lambda body, node: body.emit(do(_passed(body, node))),
-        syntax.Commit: _commit,
-        syntax.Rollback: _commit,
-    }
-)
-EXPRESSIONS: Final[Expressions] = MappingProxyType(
-    {syntax.PassthruCall: lambda body, node: Value(call("value_of", call("the", _passed(body, node))))}
-)
-LISTS: Final[Expressions] = MappingProxyType(
-    {syntax.PassthruCall: lambda body, node: Value(_passed(body, node), "LIST")}
-)
+STATEMENTS: Final[Statements] = {
+    syntax.Insert: _insert,
+    syntax.Update: _change,
+    syntax.DeleteFrom: _change,
+    syntax.Passthru: lambda body, node: body.emit(do(_passed(body, node))),
+    syntax.Commit: _commit,
+    syntax.Rollback: _commit,
+}
+EXPRESSIONS: Final[Expressions] = {
+    syntax.PassthruCall: lambda body, node: Value(call("value_of", call("the", _passed(body, node))))
+}
+LISTS: Final[Expressions] = {syntax.PassthruCall: lambda body, node: Value(_passed(body, node), "LIST")}
 
 
 def run_of_tables(body: Body, node: syntax.Select, number: int) -> int:

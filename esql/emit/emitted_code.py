@@ -187,21 +187,19 @@ def is_literal(node: syntax.Node) -> bool:
     return type(node) in _READERS
 
 
-_READERS: Final[Mapping[type, Callable[[Any], Any]]] = MappingProxyType(
-    {
-        syntax.Integer: lambda node: literal_contents.integer_or_decimal(node.value),
-        syntax.Number: lambda node: literal_contents.read_number(node.text),
-        syntax.String: lambda node: node.value,
-        syntax.HexString: lambda node: literal_contents.read_blob(node.digits),
-        syntax.BitString: lambda node: literal_contents.read_bit(node.digits),
-        syntax.Truth: lambda node: node.value,
-        syntax.Null: lambda node: None,
-        syntax.TypedLiteral: lambda node: literal_contents.read_contents(node.type, node.text),
-        syntax.IntervalLiteral: lambda node: literal_contents.read_interval(
-            node.text, qualifier(node.qualifier.largest, node.qualifier.smallest)
-        ),
-    }
-)
+_READERS: Final[Mapping[type, Callable[[Any], Any]]] = {
+    syntax.Integer: lambda node: literal_contents.integer_or_decimal(node.value),
+    syntax.Number: lambda node: literal_contents.read_number(node.text),
+    syntax.String: lambda node: node.value,
+    syntax.HexString: lambda node: literal_contents.read_blob(node.digits),
+    syntax.BitString: lambda node: literal_contents.read_bit(node.digits),
+    syntax.Truth: lambda node: node.value,
+    syntax.Null: lambda node: None,
+    syntax.TypedLiteral: lambda node: literal_contents.read_contents(node.type, node.text),
+    syntax.IntervalLiteral: lambda node: literal_contents.read_interval(
+        node.text, qualifier(node.qualifier.largest, node.qualifier.smallest)
+    ),
+}
 
 
 def _emit(body: Body, node: Any) -> Value:

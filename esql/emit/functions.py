@@ -165,16 +165,14 @@ def _bitstream(body: Body, node: syntax.AsBitstream) -> Value:
     return apply(body, "ASBITSTREAM", [Value(code, nullable=nullable)], given)
 
 
-_SPECIAL: Final[Mapping[str, Callable[[Body, syntax.Call], Value]]] = MappingProxyType(
-    {
-        "LASTMOVE": _last_move,
-        "CARDINALITY": _counting("count", lambda made: made, 0, "len"),  # type: ignore[dict-item]
-        "EXISTS": _counting("child", is_some, None, "bool"),  # type: ignore[dict-item]
-        "SINGULAR": _counting("count", _is_one, 0, "len"),  # type: ignore[dict-item]
-        "THE": lambda body, node: Value(call("value_of", the_item(body, node))),
-        "EVAL": _eval,
-    }
-)
+_SPECIAL: Final[Mapping[str, Callable[[Body, syntax.Call], Value]]] = {
+    "LASTMOVE": _last_move,
+    "CARDINALITY": _counting("count", lambda made: made, 0, "len"),  # type: ignore[dict-item]
+    "EXISTS": _counting("child", is_some, None, "bool"),  # type: ignore[dict-item]
+    "SINGULAR": _counting("count", _is_one, 0, "len"),  # type: ignore[dict-item]
+    "THE": lambda body, node: Value(call("value_of", the_item(body, node))),
+    "EVAL": _eval,
+}
 
 
 def _form(body: Body, node: Any) -> Value:
@@ -200,6 +198,4 @@ def _form(body: Body, node: Any) -> Value:
     return apply(body, title, arguments, keywords, **words)
 
 
-EXPRESSIONS: Final[Expressions] = MappingProxyType(
-    {**dict.fromkeys(syntax.FORMS, _form), syntax.AsBitstream: _bitstream}
-)
+EXPRESSIONS: Final[Expressions] = {**dict.fromkeys(syntax.FORMS, _form), syntax.AsBitstream: _bitstream}

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from esql import syntax
@@ -76,9 +75,11 @@ def looked_at(slot: str, value: ast.expr) -> ast.expr:
     return every([some, high, compare(name(slot), ast.Gt(), constant(-SMALL))])
 
 
-_OPERATORS: Final[Mapping[str, tuple[ast.operator, str]]] = MappingProxyType(
-    {"+": (ast.Add(), "add"), "-": (ast.Sub(), "subtract"), "*": (ast.Mult(), "multiply")}
-)
+_OPERATORS: Final[Mapping[str, tuple[ast.operator, str]]] = {
+    "+": (ast.Add(), "add"),
+    "-": (ast.Sub(), "subtract"),
+    "*": (ast.Mult(), "multiply"),
+}
 
 
 @dataclass(frozen=True, slots=True)

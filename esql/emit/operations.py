@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
@@ -33,9 +32,13 @@ from esql.values.types import INTEGER_HIGH, qualifier
 LONGEST_INLINE: Final = 24  # a chain with more terms is folded over a tuple, for Python's compiler nests each operator
 _JOINED_AT_ONCE: Final = 4  # texts, before their length is looked at
 
-_FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "||": "concatenate"}
-)
+_FUNCTIONS: Final[Mapping[str, str]] = {
+    "+": "add",
+    "-": "subtract",
+    "*": "multiply",
+    "/": "divide",
+    "||": "concatenate",
+}
 _NUMBERS: Final = ("INTEGER", "DECIMAL", "FLOAT")
 
 
@@ -244,13 +247,11 @@ def _no_expression(_: Body, node: syntax.Node) -> Value:
     raise EmitError(node, f"{type(node).__name__} has no value here")
 
 
-EXPRESSIONS: Final[Expressions] = MappingProxyType(
-    {
-        syntax.Operation: _operation,
-        syntax.Unary: _unary,
-        syntax.InUnits: _in_units,
-        syntax.Aggregate: _no_expression,
-        syntax.Cast: cast,
-    }
-)
-CONDITIONS: Final[Conditions] = MappingProxyType({syntax.Operation: _logical_condition, syntax.Unary: _not_condition})
+EXPRESSIONS: Final[Expressions] = {
+    syntax.Operation: _operation,
+    syntax.Unary: _unary,
+    syntax.InUnits: _in_units,
+    syntax.Aggregate: _no_expression,
+    syntax.Cast: cast,
+}
+CONDITIONS: Final[Conditions] = {syntax.Operation: _logical_condition, syntax.Unary: _not_condition}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from types import MappingProxyType
 from typing import Final
 
 from engine.tree.step import Step
@@ -17,20 +16,18 @@ from esql.names.constants import ElementType, MQConstant
 from esql.names.predefined import BrokerProperty, Correlation, Option, SpecialName
 from esql.scope.references import Reference, Variable
 
-_TREES: Final = MappingProxyType(
-    {
-        "InputRoot": "input_root",
-        "Root": "input_root",
-        "OutputRoot": "output_root",
-        "InputLocalEnvironment": "input_local_environment",
-        "LocalEnvironment": "local_environment",
-        "OutputLocalEnvironment": "output_local_environment",
-        "InputExceptionList": "input_exceptions",
-        "ExceptionList": "input_exceptions",
-        "OutputExceptionList": "output_exceptions",
-        "Environment": "environment",
-    }
-)
+_TREES: Final = {
+    "InputRoot": "input_root",
+    "Root": "input_root",
+    "OutputRoot": "output_root",
+    "InputLocalEnvironment": "input_local_environment",
+    "LocalEnvironment": "local_environment",
+    "OutputLocalEnvironment": "output_local_environment",
+    "InputExceptionList": "input_exceptions",
+    "ExceptionList": "input_exceptions",
+    "OutputExceptionList": "output_exceptions",
+    "Environment": "environment",
+}
 _ITEMS: Final = frozenset(("for", "select", "quantified"))
 
 
@@ -355,9 +352,12 @@ def variable_value(body: Body, variable: Variable) -> Value:
     return value
 
 
-_STATES: Final = MappingProxyType(
-    {"SQLCODE": "sqlcode", "SQLSTATE": "sqlstate", "SQLERRORTEXT": "sqlerrortext", "SQLNATIVEERROR": "sqlnativeerror"}
-)
+_STATES: Final = {
+    "SQLCODE": "sqlcode",
+    "SQLSTATE": "sqlstate",
+    "SQLERRORTEXT": "sqlerrortext",
+    "SQLNATIVEERROR": "sqlnativeerror",
+}
 
 
 def _special(body: Body, path: syntax.Path, reference: SpecialName) -> Value:
@@ -367,5 +367,5 @@ def _special(body: Body, path: syntax.Path, reference: SpecialName) -> Value:
     return body.tables.expressions[syntax.Call](body, syntax.Call((reference.name,), (), position=path.position))
 
 
-EXPRESSIONS: Final[Expressions] = MappingProxyType({syntax.Path: path_value})
-LISTS: Final[Expressions] = MappingProxyType({syntax.Path: listed})
+EXPRESSIONS: Final[Expressions] = {syntax.Path: path_value}
+LISTS: Final[Expressions] = {syntax.Path: listed}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
@@ -20,7 +19,7 @@ from esql.emit.sql_terms import aggregate_of, is_database
 from esql.names.predefined import Correlation
 from esql.scope.references import DeclaredRoutine, Variable
 
-_AGGREGATES: Final = MappingProxyType({"COUNT": "count", "MAX": "maximum", "MIN": "minimum", "SUM": "total"})
+_AGGREGATES: Final = {"COUNT": "count", "MAX": "maximum", "MIN": "minimum", "SUM": "total"}
 
 
 def is_list(node: syntax.Node) -> bool:
@@ -269,12 +268,10 @@ def _quantified(body: Body, node: syntax.Quantified) -> Value:
     return Value(call(function, body.define(inner, node)), BOOLEAN)
 
 
-EXPRESSIONS: Final[Expressions] = MappingProxyType(
-    {
-        syntax.Select: _select_value,
-        syntax.Row: _row_value,
-        syntax.ListOf: _list_value,
-        syntax.Quantified: _quantified,
-    }
-)
-LISTS: Final[Expressions] = MappingProxyType({syntax.Select: _select_list, syntax.ListOf: _list_items})
+EXPRESSIONS: Final[Expressions] = {
+    syntax.Select: _select_value,
+    syntax.Row: _row_value,
+    syntax.ListOf: _list_value,
+    syntax.Quantified: _quantified,
+}
+LISTS: Final[Expressions] = {syntax.Select: _select_list, syntax.ListOf: _list_items}

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Final, Literal, TypeVar
 
 from engine.databases.driver import ColumnType
@@ -20,13 +19,11 @@ from esql.syntax.node import children
 
 _T = TypeVar("_T", bound=Term)
 _STATES: Final = frozenset(("NULL", "UNKNOWN", "TRUE", "FALSE"))
-_KINDS: Final = MappingProxyType(
-    {
-        **{name: name.lower() for name in ("INTEGER", "FLOAT", "DECIMAL", "BOOLEAN", "DATE", "TIME", "TIMESTAMP")},
-        "CHARACTER": "text",
-    }
-)
-_SIDES: Final = MappingProxyType({"LEADING": "LTRIM", "TRAILING": "RTRIM"})
+_KINDS: Final = {
+    **{name: name.lower() for name in ("INTEGER", "FLOAT", "DECIMAL", "BOOLEAN", "DATE", "TIME", "TIMESTAMP")},
+    "CHARACTER": "text",
+}
+_SIDES: Final = {"LEADING": "LTRIM", "TRAILING": "RTRIM"}
 _ALIKE: Final = frozenset(("UPPER", "UCASE", "LOWER", "LCASE", "LENGTH", "ABS", "ABSVAL", "COALESCE", "NULLIF"))
 
 
@@ -319,24 +316,22 @@ def _round(terms: Terms, node: syntax.Round) -> Term:
     return _computed("ROUND", "source", "places")(terms, node)
 
 
-_TERMS: Final[Mapping[type, Callable[[Terms, Any], Term]]] = MappingProxyType(
-    {
-        syntax.Path: _column,
-        syntax.Unary: _computed("", "operand"),
-        syntax.Operation: _computed("", "operands"),
-        syntax.Comparison: _computed("", "left", "right"),
-        syntax.Is: _is,
-        syntax.Between: _computed("BETWEEN", "operand", "low", "high"),
-        syntax.In: _in,
-        syntax.Like: _computed("LIKE", "operand", "pattern", "escape"),
-        syntax.Call: _call,
-        syntax.Select: lambda terms, node: _query(terms, "THE", node),  # where one value is wanted
-        syntax.Substring: _substring,
-        syntax.Overlay: _changing(_computed("OVERLAY", "source", "replacement", "start", "length")),
-        syntax.Case: _changing(_case),
-        syntax.Cast: _changing(_cast),
-        syntax.Trim: _changing(_trim),
-        syntax.PositionCall: _changing(_position),
-        syntax.Round: _changing(_round),
-    }
-)
+_TERMS: Final[Mapping[type, Callable[[Terms, Any], Term]]] = {
+    syntax.Path: _column,
+    syntax.Unary: _computed("", "operand"),
+    syntax.Operation: _computed("", "operands"),
+    syntax.Comparison: _computed("", "left", "right"),
+    syntax.Is: _is,
+    syntax.Between: _computed("BETWEEN", "operand", "low", "high"),
+    syntax.In: _in,
+    syntax.Like: _computed("LIKE", "operand", "pattern", "escape"),
+    syntax.Call: _call,
+    syntax.Select: lambda terms, node: _query(terms, "THE", node),  # where one value is wanted
+    syntax.Substring: _substring,
+    syntax.Overlay: _changing(_computed("OVERLAY", "source", "replacement", "start", "length")),
+    syntax.Case: _changing(_case),
+    syntax.Cast: _changing(_cast),
+    syntax.Trim: _changing(_trim),
+    syntax.PositionCall: _changing(_position),
+    syntax.Round: _changing(_round),
+}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
@@ -188,14 +187,12 @@ def _attach(body: Body, node: syntax.Attach) -> None:
     body.emit(do(call("attach", source, ensured(body, node.target), constant(node.placement))))
 
 
-STATEMENTS: Final[Statements] = MappingProxyType(
-    {
-        syntax.CreateField: _create,
-        syntax.MoveTo: lambda body, node: _move(body, _reference(body, node.reference), found(body, node.target)[0]),
-        syntax.MoveBy: _move_by,
-        syntax.MoveRepeat: _move_repeat,
-        syntax.DeleteField: _delete,
-        syntax.Detach: lambda body, node: body.emit(do(call("detach", _existing(body, node.source)))),
-        syntax.Attach: _attach,
-    }
-)
+STATEMENTS: Final[Statements] = {
+    syntax.CreateField: _create,
+    syntax.MoveTo: lambda body, node: _move(body, _reference(body, node.reference), found(body, node.target)[0]),
+    syntax.MoveBy: _move_by,
+    syntax.MoveRepeat: _move_repeat,
+    syntax.DeleteField: _delete,
+    syntax.Detach: lambda body, node: body.emit(do(call("detach", _existing(body, node.source)))),
+    syntax.Attach: _attach,
+}

@@ -60,20 +60,18 @@ Body = TypeVar("Body", bound=Callable[..., Any])
 _EXAMPLE: Final = re.compile(r"^\s*`(.+)`$", re.MULTILINE)
 _HERE: Final = "here"
 _ROUTINE: Final = "routine"
-_TAKEN: Final = MappingProxyType({"Element": "field", "Sequence": "list", "Reference": "reference"})
-_RESULTS: Final[Mapping[Any, str]] = MappingProxyType(
-    {
-        int: "INTEGER",
-        bool: "BOOLEAN",
-        float: "FLOAT",
-        str: "CHARACTER",
-        bytes: "BLOB",
-        datetime.date: "DATE",
-        datetime.time: "TIME",
-        datetime.datetime: "TIMESTAMP",
-        Interval: "INTERVAL",
-    }
-)
+_TAKEN: Final = {"Element": "field", "Sequence": "list", "Reference": "reference"}
+_RESULTS: Final[Mapping[Any, str]] = {
+    int: "INTEGER",
+    bool: "BOOLEAN",
+    float: "FLOAT",
+    str: "CHARACTER",
+    bytes: "BLOB",
+    datetime.date: "DATE",
+    datetime.time: "TIME",
+    datetime.datetime: "TIMESTAMP",
+    Interval: "INTERVAL",
+}
 Parentheses = Literal["always", "optional", "never"]
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from types import MappingProxyType
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from engine.descriptor import LITTLE_ENDIAN, UTF_8
@@ -22,27 +21,25 @@ EMBEDDED: Final = 2
 _FORM_OF_BITS: Final = 3
 
 # The words that stand for options of ASBITSTREAM and PARSE, to be joined by BITOR.
-BIT_STREAM_OPTIONS: Final = MappingProxyType(
-    {
-        "RootBitStream": ROOT,
-        "FolderBitStream": FOLDER,
-        "EmbeddedBitStream": EMBEDDED,
-        "ValidateNone": 0,
-        "ValidateContent": 1 << 4,
-        "ValidateValue": 1 << 5,
-        "ValidateContentAndValue": 3 << 4,
-        "ValidateException": 0,
-        "ValidateExceptionList": 1 << 8,
-        "ValidateLocalError": 1 << 9,
-        "ValidateUserTrace": 1 << 10,
-        "ValidateDeferred": 0,
-        "ValidateImmediate": 1 << 12,
-        "ValidateComplete": 1 << 13,
-        "ValidateFullConstraints": 0,
-        "ValidateBasicConstraints": 1 << 16,
-        **dict.fromkeys(("ValidateFullFixUp", "ValidateFixUpFull", "ValidateBestFixUp", "ValidateNoFixUp"), 0),
-    }
-)
+BIT_STREAM_OPTIONS: Final[Mapping[str, int]] = {
+    "RootBitStream": ROOT,
+    "FolderBitStream": FOLDER,
+    "EmbeddedBitStream": EMBEDDED,
+    "ValidateNone": 0,
+    "ValidateContent": 1 << 4,
+    "ValidateValue": 1 << 5,
+    "ValidateContentAndValue": 3 << 4,
+    "ValidateException": 0,
+    "ValidateExceptionList": 1 << 8,
+    "ValidateLocalError": 1 << 9,
+    "ValidateUserTrace": 1 << 10,
+    "ValidateDeferred": 0,
+    "ValidateImmediate": 1 << 12,
+    "ValidateComplete": 1 << 13,
+    "ValidateFullConstraints": 0,
+    "ValidateBasicConstraints": 1 << 16,
+    **dict.fromkeys(("ValidateFullFixUp", "ValidateFixUpFull", "ValidateBestFixUp", "ValidateNoFixUp"), 0),
+}
 
 
 _VALIDATION: Final = 3 << 4

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from engine.parser import parser_catalog
 from engine.tree.source import KIND, NAME, NAME_VALUE, VALUE, Domain
 from engine.tree.step import Types
 
-PLAIN: Final[Mapping[str, int]] = MappingProxyType({"Name": NAME, "Value": VALUE, "NameValue": NAME_VALUE})
+PLAIN: Final[Mapping[str, int]] = {"Name": NAME, "Value": VALUE, "NameValue": NAME_VALUE}
 _EXACT: Final = 0xFFFFFFFF
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from types import CodeType, MappingProxyType
+from types import CodeType
 from typing import Any, Final
 
 from esql.runtime.activation import Shared
@@ -16,53 +16,51 @@ from esql.text import StatementSpan, split_lines
 # The contract between what is emitted and what runs it; what each takes and gives is said where it stands. An element
 # is an Element; `here` is the Activation; a `found` is an element or None; a list is a Python list of elements and
 # scalars; a row is an element without parent.
-_PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "esql.operators.numeric_and_string": (
-            *("add", "subtract", "multiply", "divide", "negate", "affirm", "concatenate", "like"),
-            "subtract_in_units",
-        ),
-        "esql.operators.comparison": (
-            *("equal", "unequal", "less", "less_or_equal", "greater", "greater_or_equal"),
-            *("between", "between_symmetric", "is_in", "is_state", "is_not_state"),
-            *("boolean", "not_", "and_all", "or_all"),
-        ),
-        "esql.operators.datetimes": ("in_units",),
-        "functools": ("reduce",),
-        "esql.cast": ("Clauses", "assign", "cast", "attempted_cast", "default_of_cast", "FAILED"),
-        "esql.runtime.program_library": (
-            *("joined", "existing", "index", "a_name", "step_of", "types_of", "handler_of"),
-            *("value_of", "field_of", "items_of", "joined_items", "siblings", "sibling"),
-            *("new_row", "add_column", "add_named", "add_all", "row_or_value", "same_lists", "same_rows"),
-            *("count", "maximum", "minimum", "total"),
-        ),
-        "esql.functions.field": ("the",),
-        "esql.trees.assignments": (
-            *("give", "set_field", "give_child", "set_child", "set_list", "set_type", "set_name", "set_namespace"),
-            *("ensure_nth", "ensure_last", "ensure_any", "ensure_like"),
-            *("create", "create_repeat", "create_from", "create_identity", "identify"),
-        ),
-        "esql.trees.moves": (
-            "delete",
-            "delete_child",
-            "delete_from",
-            "each",
-            "attach",
-            "detach",
-            "move",
-            "move_repeat",
-        ),
-        "esql.trees.bitstreams": ("set_domain", "parse"),
-        "engine.tree.sharing": ("peek",),
-        "esql.database": ("sql_status_of", "with_lists"),
-        "esql.runtime.trace_library": (  # in traced programs only
-            *("trace_statement", "trace_value", "trace_started", "trace_finished"),
-            *("trace_stored", "trace_given", "trace_copied"),
-        ),
-        "engine.errors": ("BrokerError",),
-        "engine.message.assembly": ("finalize",),
-    }
-)
+_PLACES: Final[Mapping[str, tuple[str, ...]]] = {
+    "esql.operators.numeric_and_string": (
+        *("add", "subtract", "multiply", "divide", "negate", "affirm", "concatenate", "like"),
+        "subtract_in_units",
+    ),
+    "esql.operators.comparison": (
+        *("equal", "unequal", "less", "less_or_equal", "greater", "greater_or_equal"),
+        *("between", "between_symmetric", "is_in", "is_state", "is_not_state"),
+        *("boolean", "not_", "and_all", "or_all"),
+    ),
+    "esql.operators.datetimes": ("in_units",),
+    "functools": ("reduce",),
+    "esql.cast": ("Clauses", "assign", "cast", "attempted_cast", "default_of_cast", "FAILED"),
+    "esql.runtime.program_library": (
+        *("joined", "existing", "index", "a_name", "step_of", "types_of", "handler_of"),
+        *("value_of", "field_of", "items_of", "joined_items", "siblings", "sibling"),
+        *("new_row", "add_column", "add_named", "add_all", "row_or_value", "same_lists", "same_rows"),
+        *("count", "maximum", "minimum", "total"),
+    ),
+    "esql.functions.field": ("the",),
+    "esql.trees.assignments": (
+        *("give", "set_field", "give_child", "set_child", "set_list", "set_type", "set_name", "set_namespace"),
+        *("ensure_nth", "ensure_last", "ensure_any", "ensure_like"),
+        *("create", "create_repeat", "create_from", "create_identity", "identify"),
+    ),
+    "esql.trees.moves": (
+        "delete",
+        "delete_child",
+        "delete_from",
+        "each",
+        "attach",
+        "detach",
+        "move",
+        "move_repeat",
+    ),
+    "esql.trees.bitstreams": ("set_domain", "parse"),
+    "engine.tree.sharing": ("peek",),
+    "esql.database": ("sql_status_of", "with_lists"),
+    "esql.runtime.trace_library": (  # in traced programs only
+        *("trace_statement", "trace_value", "trace_started", "trace_finished"),
+        *("trace_stored", "trace_given", "trace_copied"),
+    ),
+    "engine.errors": ("BrokerError",),
+    "engine.message.assembly": ("finalize",),
+}
 
 
 def library() -> dict[str, object]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from types import CodeType, MappingProxyType, TracebackType
+from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, get_args
 
 from engine.databases.sql import shown
@@ -28,7 +28,7 @@ Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
 _BOOLEAN: Final = Target("BOOLEAN")
 _WITHOUT_OUTPUT: Final = frozenset(("FILTER", "DATABASE", "DATABASEEVENT"))
 _STATEMENTS: Final = get_args(Statement)
-_TERMINALS: Final = MappingProxyType({True: "true", False: "false", None: "unknown"})
+_TERMINALS: Final = {True: "true", False: "false", None: "unknown"}
 
 
 @dataclass(frozen=True, slots=True)

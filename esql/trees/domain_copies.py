@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Final
 
 from engine.budget import pay
@@ -13,15 +12,13 @@ from engine.tree.source import GENERIC, KIND, NAME, NAME_VALUE, VALUE, Domain, V
 from engine.tree.states import LOOSE
 
 # What domains call the same thing by different titles.
-_TITLES: Final = MappingProxyType(
-    {
-        "SingleAttribute": "Attribute",
-        "SingleNamespaceDecl": "NamespaceDecl",
-        "PCDataValue": "Content",
-        "HybridValue": "Content",
-        "CDataValue": "CDataSection",
-    }
-)
+_TITLES: Final = {
+    "SingleAttribute": "Attribute",
+    "SingleNamespaceDecl": "NamespaceDecl",
+    "PCDataValue": "Content",
+    "HybridValue": "Content",
+    "CDataValue": "CDataSection",
+}
 _BESIDE: Final = frozenset(("Attribute", "NamespaceDecl"))
 _COPIED: Final = _BESIDE | {"Content", "CDataSection", "AsisElementContent", "BitStream"}
 # What is special to one parser stays behind, as do all kinds beyond name and value.

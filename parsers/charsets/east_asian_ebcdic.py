@@ -17,8 +17,8 @@ MIXED: Final = MappingProxyType(
     {930: "930", 5026: "930", 939: "939", 5035: "939", 1390: "1390", 1399: "1399"}
     | {933: "933", 1364: "1364", 935: "935", 1388: "1388", 937: "937", 1371: "1371"}
 )
-DOUBLE: Final = MappingProxyType({ccsid: str(ccsid) for ccsid in (300, 16684, 834, 4930, 837, 4933, 835, 9027)})
-NAMES: Final = MappingProxyType({ccsid: f"ibm{name}" for ccsid, name in (MIXED | DOUBLE).items()})
+DOUBLE: Final = {ccsid: str(ccsid) for ccsid in (300, 16684, 834, 4930, 837, 4933, 835, 9027)}
+NAMES: Final = {ccsid: f"ibm{name}" for ccsid, name in (MIXED | DOUBLE).items()}
 
 _SHIFT_OUT: Final = 0x0E  # to characters of two bytes
 _SHIFT_IN: Final = 0x0F

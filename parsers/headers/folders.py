@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Final, Generic, Protocol, TypeVar
 
 from lxml import etree
@@ -65,7 +64,7 @@ ATTRIBUTE: Final = NAME_VALUE | 0x100
 
 _XSI: Final = "http://www.w3.org/2001/XMLSchema-instance"
 _NIL: Final = f"{{{_XSI}}}nil"
-_XSI_ALONE: Final = MappingProxyType({_XSI: "xsi"})
+_XSI_ALONE: Final = {_XSI: "xsi"}
 _BEFORE, _AFTER = f'<_ xmlns:xsi="{_XSI}">'.encode(), b"</_>"
 _PADDING: Final = b" \0\r\n\t"
 _FIRST_NAME: Final = re.compile(rb"[ \0\r\n\t]*<([^ \r\n\t/>!?<]+)[ \r\n\t/>]")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Final
 
 from lxml import etree
@@ -49,16 +48,14 @@ _DECLARATIONS: Final = frozenset(
 _NOTES: Final = frozenset(
     {element_types.DOCTYPE_COMMENT, element_types.COMMENT, element_types.DOCTYPE_INSTRUCTION, element_types.INSTRUCTION}
 )
-_WITHIN: Final[Mapping[int, frozenset[int]]] = MappingProxyType(
-    {
-        element_types.DOCTYPE_DECL: _IDS | _SPACES | {element_types.INT_SUBSET},
-        element_types.INT_SUBSET: _DECLARATIONS | _NOTES | _SPACES | {element_types.ENTITY_REFERENCE_START},
-        **dict.fromkeys(_ENTITIES, _ENTITY),
-        element_types.NOTATION_DECL: _IDS,
-        element_types.ATTRIBUTE_LIST: frozenset({element_types.ATTRIBUTE_DEF}),
-        element_types.ATTRIBUTE_DEF: frozenset(_IN_ORDER),
-    }
-)
+_WITHIN: Final[Mapping[int, frozenset[int]]] = {
+    element_types.DOCTYPE_DECL: _IDS | _SPACES | {element_types.INT_SUBSET},
+    element_types.INT_SUBSET: _DECLARATIONS | _NOTES | _SPACES | {element_types.ENTITY_REFERENCE_START},
+    **dict.fromkeys(_ENTITIES, _ENTITY),
+    element_types.NOTATION_DECL: _IDS,
+    element_types.ATTRIBUTE_LIST: frozenset({element_types.ATTRIBUTE_DEF}),
+    element_types.ATTRIBUTE_DEF: frozenset(_IN_ORDER),
+}
 _SINGLE: Final = _ENTITY | {element_types.INT_SUBSET, *_IN_ORDER}
 _VALUED: Final = _NOTES | _SPACES | {element_types.ELEMENT_DEF, element_types.ENTITY_REFERENCE_START}
 _DEFAULTS: Final = frozenset({"REQUIRED", "IMPLIED", "FIXED"})

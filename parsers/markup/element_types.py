@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from engine.parser import RETAIN_COMMENTS, RETAIN_INSTRUCTIONS, RETAIN_MIXED
@@ -76,62 +75,58 @@ DOCTYPE_INSTRUCTION: Final = 0x07000019
 ELEMENT_DEF: Final = 0x07000020
 ATTRIBUTE_DEF: Final = 0x07000021
 
-GENERIC_NAMES: Final[Mapping[int, str]] = MappingProxyType(
-    {
-        ELEMENT: "Element",
-        PARSER_ROOT: "ParserRoot",
-        CONTENT: "Content",
-        CDATA_SECTION: "CDataSection",
-        ASIS_CONTENT: "AsisElementContent",
-        BIT_STREAM: "BitStream",
-        ATTRIBUTE: "Attribute",
-        XML_DECL: "XmlDecl",
-        DOCTYPE_DECL: "DocTypeDecl",
-        INT_SUBSET: "IntSubset",
-        ENTITY_DECL: "EntityDecl",
-        PARAMETER_ENTITY_DECL: "ParameterEntityDecl",
-        EXTERNAL_ENTITY_DECL: "ExternalEntityDecl",
-        EXTERNAL_PARAMETER_ENTITY_DECL: "ExternalParameterEntityDecl",
-        UNPARSED_ENTITY_DECL: "UnparsedEntityDecl",
-        NOTATION_DECL: "NotationDecl",
-        ATTRIBUTE_LIST: "AttributeList",
-        WHITE_SPACE: "WhiteSpace",
-        VERSION: "Version",
-        ENCODING: "Encoding",
-        STANDALONE: "Standalone",
-        COMMENT: "Comment",
-        PUBLIC_ID: "PublicId",
-        SYSTEM_ID: "SystemId",
-        ENTITY_VALUE: "EntityDeclValue",
-        NOTATION_REFERENCE: "NotationReference",
-        DOCTYPE_COMMENT: "DocTypeComment",
-        DOCTYPE_WHITE_SPACE: "DocTypeWhiteSpace",
-        ENTITY_REFERENCE_START: "EntityReferenceStart",
-        ENTITY_REFERENCE_END: "EntityReferenceEnd",
-        ATTRIBUTE_DEF_VALUE: "AttributeDefValue",
-        ATTRIBUTE_DEF_DEFAULT: "AttributeDefDefaultType",
-        ATTRIBUTE_DEF_TYPE: "AttributeDefType",
-        NAMESPACE_DECL: "NamespaceDecl",
-        INSTRUCTION: "ProcessingInstruction",
-        DOCTYPE_INSTRUCTION: "DocTypePI",
-        ELEMENT_DEF: "ElementDef",
-        ATTRIBUTE_DEF: "AttributeDef",
-    }
-)
+GENERIC_NAMES: Final[Mapping[int, str]] = {
+    ELEMENT: "Element",
+    PARSER_ROOT: "ParserRoot",
+    CONTENT: "Content",
+    CDATA_SECTION: "CDataSection",
+    ASIS_CONTENT: "AsisElementContent",
+    BIT_STREAM: "BitStream",
+    ATTRIBUTE: "Attribute",
+    XML_DECL: "XmlDecl",
+    DOCTYPE_DECL: "DocTypeDecl",
+    INT_SUBSET: "IntSubset",
+    ENTITY_DECL: "EntityDecl",
+    PARAMETER_ENTITY_DECL: "ParameterEntityDecl",
+    EXTERNAL_ENTITY_DECL: "ExternalEntityDecl",
+    EXTERNAL_PARAMETER_ENTITY_DECL: "ExternalParameterEntityDecl",
+    UNPARSED_ENTITY_DECL: "UnparsedEntityDecl",
+    NOTATION_DECL: "NotationDecl",
+    ATTRIBUTE_LIST: "AttributeList",
+    WHITE_SPACE: "WhiteSpace",
+    VERSION: "Version",
+    ENCODING: "Encoding",
+    STANDALONE: "Standalone",
+    COMMENT: "Comment",
+    PUBLIC_ID: "PublicId",
+    SYSTEM_ID: "SystemId",
+    ENTITY_VALUE: "EntityDeclValue",
+    NOTATION_REFERENCE: "NotationReference",
+    DOCTYPE_COMMENT: "DocTypeComment",
+    DOCTYPE_WHITE_SPACE: "DocTypeWhiteSpace",
+    ENTITY_REFERENCE_START: "EntityReferenceStart",
+    ENTITY_REFERENCE_END: "EntityReferenceEnd",
+    ATTRIBUTE_DEF_VALUE: "AttributeDefValue",
+    ATTRIBUTE_DEF_DEFAULT: "AttributeDefDefaultType",
+    ATTRIBUTE_DEF_TYPE: "AttributeDefType",
+    NAMESPACE_DECL: "NamespaceDecl",
+    INSTRUCTION: "ProcessingInstruction",
+    DOCTYPE_INSTRUCTION: "DocTypePI",
+    ELEMENT_DEF: "ElementDef",
+    ATTRIBUTE_DEF: "AttributeDef",
+}
 
-GENERIC_CONSTANTS: Final[Mapping[str, int]] = MappingProxyType(
-    {
-        "Element": ELEMENT,
-        "tag": ELEMENT,
-        "Attribute": ATTRIBUTE,
-        "attr": ATTRIBUTE,
-        "Content": CONTENT,
-        "pcdata": CONTENT,
-        **{name: number for number, name in GENERIC_NAMES.items()},
-        "EntityReference": ENTITY_REFERENCE_START,
-        "NameSpaceDecl": NAMESPACE_DECL,
-    }
-)
+GENERIC_CONSTANTS: Final[Mapping[str, int]] = {
+    "Element": ELEMENT,
+    "tag": ELEMENT,
+    "Attribute": ATTRIBUTE,
+    "attr": ATTRIBUTE,
+    "Content": CONTENT,
+    "pcdata": CONTENT,
+    **{name: number for number, name in GENERIC_NAMES.items()},
+    "EntityReference": ENTITY_REFERENCE_START,
+    "NameSpaceDecl": NAMESPACE_DECL,
+}
 GENERIC_BESIDE: Final = frozenset({ATTRIBUTE, NAMESPACE_DECL})
 _GENERIC_KINDS: Final = {
     CONTENT: Kind.TEXT,
@@ -181,71 +176,65 @@ G_YEAR_MONTH: Final = 0x00000040
 G_MONTH_DAY: Final = 0x00000050
 FORM: Final = 0x00000070
 
-COMPACT_NAMES: Final[Mapping[int, str]] = MappingProxyType(
-    {
-        FOLDER: "Folder",
-        DOCUMENT_TYPE: "DocumentType",
-        XML_DECLARATION: "XmlDeclaration",
-        VALUE: "PCDataValue",
-        CDATA_VALUE: "CDataValue",
-        HYBRID_VALUE: "HybridValue",
-        ENTITY_REFERENCE: "EntityReference",
-        FIELD: "PCDataField",
-        CDATA_FIELD: "CDataField",
-        HYBRID_FIELD: "HybridField",
-        COMPACT_ATTRIBUTE: "Attribute",
-        SINGLE_ATTRIBUTE: "SingleAttribute",
-        COMPACT_NAMESPACE: "NamespaceDecl",
-        SINGLE_NAMESPACE: "SingleNamespaceDecl",
-        ENTITY_DEFINITION: "EntityDefinition",
-        SINGLE_ENTITY_DEFINITION: "SingleEntityDefinition",
-        COMPACT_COMMENT: "Comment",
-        COMPACT_INSTRUCTION: "ProcessingInstruction",
-        COMPACT_ASIS: "AsisElementContent",
-        COMPACT_BIT_STREAM: "BitStream",
-        LIST: "List",
-        BASE64: "base64Binary",
-    }
-)
+COMPACT_NAMES: Final[Mapping[int, str]] = {
+    FOLDER: "Folder",
+    DOCUMENT_TYPE: "DocumentType",
+    XML_DECLARATION: "XmlDeclaration",
+    VALUE: "PCDataValue",
+    CDATA_VALUE: "CDataValue",
+    HYBRID_VALUE: "HybridValue",
+    ENTITY_REFERENCE: "EntityReference",
+    FIELD: "PCDataField",
+    CDATA_FIELD: "CDataField",
+    HYBRID_FIELD: "HybridField",
+    COMPACT_ATTRIBUTE: "Attribute",
+    SINGLE_ATTRIBUTE: "SingleAttribute",
+    COMPACT_NAMESPACE: "NamespaceDecl",
+    SINGLE_NAMESPACE: "SingleNamespaceDecl",
+    ENTITY_DEFINITION: "EntityDefinition",
+    SINGLE_ENTITY_DEFINITION: "SingleEntityDefinition",
+    COMPACT_COMMENT: "Comment",
+    COMPACT_INSTRUCTION: "ProcessingInstruction",
+    COMPACT_ASIS: "AsisElementContent",
+    COMPACT_BIT_STREAM: "BitStream",
+    LIST: "List",
+    BASE64: "base64Binary",
+}
 
-COMPACT_CONSTANTS: Final[Mapping[str, int]] = MappingProxyType(
-    {
-        "Folder": FOLDER,
-        "Field": FIELD,
-        "PCDataField": FIELD,
-        "CDataField": CDATA_FIELD,
-        "Value": VALUE,
-        "PCDataValue": VALUE,
-        "Element": FOLDER,
-        **{name: number for number, name in COMPACT_NAMES.items()},
-        "DoubleAttribute": COMPACT_ATTRIBUTE,
-        "DoubleNamespaceDecl": COMPACT_NAMESPACE,
-        "DoubleEntityDefinition": ENTITY_DEFINITION,
-        "AsIsElementContent": COMPACT_ASIS,
-        "MixedContent": VALUE,
-        "gYear": G_YEAR,
-        "gMonth": G_MONTH,
-        "gDay": G_DAY,
-        "gYearMonth": G_YEAR_MONTH,
-        "gMonthDay": G_MONTH_DAY,
-        "MixedContentRetainNone": 0,
-        "CommentsRetainNone": 0,
-        "ProcessingInstructionsRetainNone": 0,
-        "MixedContentRetainAll": RETAIN_MIXED,
-        "CommentsRetainAll": RETAIN_COMMENTS,
-        "ProcessingInstructionsRetainAll": RETAIN_INSTRUCTIONS,
-    }
-)
+COMPACT_CONSTANTS: Final[Mapping[str, int]] = {
+    "Folder": FOLDER,
+    "Field": FIELD,
+    "PCDataField": FIELD,
+    "CDataField": CDATA_FIELD,
+    "Value": VALUE,
+    "PCDataValue": VALUE,
+    "Element": FOLDER,
+    **{name: number for number, name in COMPACT_NAMES.items()},
+    "DoubleAttribute": COMPACT_ATTRIBUTE,
+    "DoubleNamespaceDecl": COMPACT_NAMESPACE,
+    "DoubleEntityDefinition": ENTITY_DEFINITION,
+    "AsIsElementContent": COMPACT_ASIS,
+    "MixedContent": VALUE,
+    "gYear": G_YEAR,
+    "gMonth": G_MONTH,
+    "gDay": G_DAY,
+    "gYearMonth": G_YEAR_MONTH,
+    "gMonthDay": G_MONTH_DAY,
+    "MixedContentRetainNone": 0,
+    "CommentsRetainNone": 0,
+    "ProcessingInstructionsRetainNone": 0,
+    "MixedContentRetainAll": RETAIN_MIXED,
+    "CommentsRetainAll": RETAIN_COMMENTS,
+    "ProcessingInstructionsRetainAll": RETAIN_INSTRUCTIONS,
+}
 _QUOTES: Final = 0xFFFFFF8E  # the last bit says which quotes an attribute was written in, and these how its value was
 _HOWEVER: Final = 0xFFFFFF8C  # these bits say how a text was written: plain, as CDATA, as both, in a form of XML Schema
 # Field and Value are text however it was written, Element is any element, and quotes do not tell attributes apart.
-COMPACT_ACCEPTED: Final[Mapping[str, Types]] = MappingProxyType(
-    {
-        **{name: ((_QUOTES, COMPACT_CONSTANTS[name]),) for name in ("Attribute", "NamespaceDecl", "EntityDefinition")},
-        **{name: ((_HOWEVER, COMPACT_CONSTANTS[name]),) for name in ("Field", "Value")},
-        "Element": ((0xFFFFFFFF, FOLDER), (_HOWEVER, NAME_VALUE)),
-    }
-)
+COMPACT_ACCEPTED: Final[Mapping[str, Types]] = {
+    **{name: ((_QUOTES, COMPACT_CONSTANTS[name]),) for name in ("Attribute", "NamespaceDecl", "EntityDefinition")},
+    **{name: ((_HOWEVER, COMPACT_CONSTANTS[name]),) for name in ("Field", "Value")},
+    "Element": ((0xFFFFFFFF, FOLDER), (_HOWEVER, NAME_VALUE)),
+}
 COMPACT_BESIDE: Final = frozenset({COMPACT_ATTRIBUTE, SINGLE_ATTRIBUTE, COMPACT_NAMESPACE, SINGLE_NAMESPACE})
 _COMPACT_KINDS: Final = {
     LIST: Kind.LIST,

@@ -52,29 +52,25 @@ Interpretation = Literal["", "messageIdentity", "messageSetIdentity", "messageFo
 Physical: TypeAlias = Mapping[str, Any]
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
-_FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
-    {
-        "string": "string",
-        "boolean": "boolean",
-        "binary": "binary",
-        **dict.fromkeys(("integer", "long", "int", "short", "byte"), "integer"),
-        **dict.fromkeys(("unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte"), "integer"),
-        "decimal": "decimal",
-        "float": "float",
-        "double": "float",
-        **dict.fromkeys(("dateTime", "date", "time"), "dateTime"),
-        **dict.fromkeys(("gYear", "gYearMonth", "gMonth", "gMonthDay", "gDay"), "dateTime"),
-        "duration": "duration",
-    }
-)
+_FAMILIES: Final[Mapping[str, Family]] = {
+    "string": "string",
+    "boolean": "boolean",
+    "binary": "binary",
+    **dict.fromkeys(("integer", "long", "int", "short", "byte"), "integer"),
+    **dict.fromkeys(("unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte"), "integer"),
+    "decimal": "decimal",
+    "float": "float",
+    "double": "float",
+    **dict.fromkeys(("dateTime", "date", "time"), "dateTime"),
+    **dict.fromkeys(("gYear", "gYearMonth", "gMonth", "gMonthDay", "gDay"), "dateTime"),
+    "duration": "duration",
+}
 
 # The bytes of the integers that have a width, and whether they are signed.
-WIDTHS: Final[Mapping[str, tuple[int, bool]]] = MappingProxyType(
-    {
-        **{kind: (width, True) for kind, width in (("long", 8), ("int", 4), ("short", 2), ("byte", 1))},
-        **{f"unsigned{kind}": (width, False) for kind, width in (("Long", 8), ("Int", 4), ("Short", 2), ("Byte", 1))},
-    }
-)
+WIDTHS: Final[Mapping[str, tuple[int, bool]]] = {
+    **{kind: (width, True) for kind, width in (("long", 8), ("int", 4), ("short", 2), ("byte", 1))},
+    **{f"unsigned{kind}": (width, False) for kind, width in (("Long", 8), ("Int", 4), ("Short", 2), ("Byte", 1))},
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from operator import add, mul, sub
-from types import MappingProxyType
 from typing import Final
 
 from parsers.importers.copybook.items import Entry, Occurs, Sign, Values
@@ -54,7 +53,7 @@ LARGEST_LEVEL: Final = 49
 _NUMBER: Final = re.compile(r"\+?\d{1,12}")
 _NAME_IN_PICTURE: Final = re.compile(r"\(([A-Za-z0-9][\w-]*)\)")
 _BETWEEN: Final = frozenset({"CONSTANT", "VALUE", "VALUES", "IS", "AS", "GLOBAL"})
-_OPERATORS: Final[Mapping[str, Callable[[int, int], int]]] = MappingProxyType({"+": add, "-": sub, "*": mul})
+_OPERATORS: Final[Mapping[str, Callable[[int, int], int]]] = {"+": add, "-": sub, "*": mul}
 
 
 def read_entry(sentence: Sentence, findings: Findings) -> Entry | None:

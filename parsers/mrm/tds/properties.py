@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
 from engine.node import Range, prop
@@ -16,32 +15,30 @@ _CONTROLS: Final = (
     *("NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "HT", "LF", "VT", "FF", "CR", "SO", "SI"),
     *("DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US"),
 )
-MNEMONICS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **{name: chr(code) for code, name in enumerate(_CONTROLS)},
-        "TAB": "\t",
-        "SP": " ",
-        "SPACE": " ",
-        "DEL": "\x7f",
-        "NL": "\x85",
-        "LT": "<",
-        "GT": ">",
-        "EDIFACT_CS": ":",
-        "EDIFACT_DS": "+",
-        "EDIFACT_ESC_CHAR": "?",
-        "EDIFACT_GROUP_TERM": "'",
-        "EDIFACT_DEC_NOTATION": ".",
-        "EDIFACT_TAGDATA_SEP": "+",
-        "X12_CS": ":",
-        "X12_DS": "*",
-        "X12_GROUP_TERM": "!",
-        "X12_TAGDATA_SEP": "*",
-        "HL7_FS": "|",
-        "HL7_CS": "^",
-        "HL7_RS": "~",
-        "HL7_SCS": "&",
-    }
-)
+MNEMONICS: Final[Mapping[str, str]] = {
+    **{name: chr(code) for code, name in enumerate(_CONTROLS)},
+    "TAB": "\t",
+    "SP": " ",
+    "SPACE": " ",
+    "DEL": "\x7f",
+    "NL": "\x85",
+    "LT": "<",
+    "GT": ">",
+    "EDIFACT_CS": ":",
+    "EDIFACT_DS": "+",
+    "EDIFACT_ESC_CHAR": "?",
+    "EDIFACT_GROUP_TERM": "'",
+    "EDIFACT_DEC_NOTATION": ".",
+    "EDIFACT_TAGDATA_SEP": "+",
+    "X12_CS": ":",
+    "X12_DS": "*",
+    "X12_GROUP_TERM": "!",
+    "X12_TAGDATA_SEP": "*",
+    "HL7_FS": "|",
+    "HL7_CS": "^",
+    "HL7_RS": "~",
+    "HL7_SCS": "&",
+}
 _MNEMONIC: Final = re.compile(r"<(?:U\+([0-9A-Fa-f]{4,6})|([A-Z][A-Z0-9_]*))>")
 
 
@@ -82,8 +79,7 @@ class Standard:
 
 
 PLAIN: Final = Standard()
-STANDARDS: Final[Mapping[str, Standard]] = MappingProxyType(
-    {
+STANDARDS: Final[Mapping[str, Standard]] = {
         "ACORD AL3": Standard("fixedLengthAL3", strict=True),
         "CSV": Standard("allElementsDelimited", group_terminator="", delimiter=",", quote='"'),
         "EDIFACT": Standard(
@@ -95,8 +91,7 @@ STANDARDS: Final[Mapping[str, Standard]] = MappingProxyType(
             strict=True, century=80,
         ),
         "X12": Standard("taggedDelimited", "", "!", "*", "*", ccsid=367, strict=True),
-    }
-)  # fmt: skip
+    }  # fmt: skip
 
 
 MessagingStandard = Literal[
