@@ -24,7 +24,7 @@ from engine.flow.dead_letters import BACKOUT_THRESHOLD_REACHED, put_away
 from engine.message.topics import LOCAL, address
 from engine.mq import waiting_gets
 from engine.mq.properties import folder_texts, with_folders
-from engine.mq.refusals import GET_INHIBITED, Q_MGR_STOPPING, STORAGE_MEDIUM_FULL, UNKNOWN_OBJECT_NAME
+from engine.mq.refusals import GET_INHIBITED, Q_MGR_STOPPING, STORAGE_MEDIUM_FULL, UNKNOWN_OBJECT_NAME, refusal
 from engine.mq.security.authorities import PUB
 from engine.mq.topics.asking import asked
 from engine.mq.topics.registering import Subscriber, deregister, for_each, register, update
@@ -42,11 +42,24 @@ STREAM: Final = "SYSTEM.BROKER.DEFAULT.STREAM"
 QUEUES: Final = (CONTROL, STREAM)
 
 RFH_ERROR: Final = 2334
+PUBSUB_INHIBITED: Final = 2530
 _TRIES: Final = 3
 _SHORTEST_PAUSE: Final = 0.05  # seconds
 _LONGEST_PAUSE: Final = 2.0
 _ENDS: Final = frozenset({GET_INHIBITED, UNKNOWN_OBJECT_NAME, Q_MGR_STOPPING})  # until something is defined or started
 _LOG: Final = logging.getLogger("penstock.queues")
+
+
+def takes_commands(manager: QueueManager) -> bool:
+    """Returns True where the queue manager acts on messages as commands, as PSMODE says."""
+    return manager.directory.settings.get("PSMODE") == "ENABLED"
+
+
+def check_mode(manager: QueueManager, name: str) -> None:
+    """Refuse programs that publish or subscribe where PSMODE(DISABLED) ends all of it."""
+    if manager.directory.settings.get("PSMODE") == "DISABLED":
+        problem = f"publish/subscribe is switched off, and {name:.200} needs it: ALTER QMGR PSMODE(ENABLED)"
+        raise refusal(PUBSUB_INHIBITED, problem, name)
 
 
 class Listener:
@@ -81,6 +94,9 @@ class Listener:
         """Work on what is there; what cannot be done now, as in a full store, is tried again after a pause."""
         pause = _SHORTEST_PAUSE
         while True:
+            version = self._manager.version
+            if self._ends(is_over=not takes_commands(self._manager)):
+                return
             try:
                 while (arrival := self._work.get(self._queue)) is not None:
                     self._take(arrival)
@@ -88,9 +104,9 @@ class Listener:
                 waiting_gets.register(self._work, self._queue, None, self._woken)
             except BrokerError as error:
                 if isinstance(error, MessageException) and error.reason in _ENDS:
-                    with self._state:
-                        self._registered = False
-                    return
+                    if self._ends(is_over=self._manager.version == version):
+                        return
+                    continue
                 if pause == _SHORTEST_PAUSE:
                     _LOG.warning("commands on %s wait, and are tried again: %s", self._queue, error)
             else:
@@ -99,6 +115,12 @@ class Listener:
             time.sleep(pause)
             self._rests = False
             pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _ends(self, *, is_over: bool) -> bool:
+        """Returns True where it listens no more, until a definition or a start has it listen again."""
+        with self._state:
+            self._registered = not is_over
+        return is_over
 
     def _take(self, arrival: Arrival) -> None:
         """Carry one command out in a unit of work; what is no command, or fails each time, is put away.

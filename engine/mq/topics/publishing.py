@@ -25,7 +25,7 @@ from engine.mq.refusals import (
 )
 from engine.mq.security.authorities import PERSIST, PUB
 from engine.mq.security.authorities import SUB as SUBSCRIBE
-from engine.mq.topics.commands import QUEUES, Listeners
+from engine.mq.topics.commands import QUEUES, Listeners, check_mode, takes_commands
 from engine.mq.topics.copies import (
     COMPATIBLE,
     PROPERTY_CONTROL,
@@ -50,7 +50,7 @@ from engine.mq.topics.retained import (
     retained_fitting,
 )
 from engine.mq.topics.routes import Counts, Route, Traffic
-from engine.mq.topics.subscription import ATTRIBUTE_VALUE, identity_of, subscription_id
+from engine.mq.topics.subscription import API, ATTRIBUTE_VALUE, SUBTYPE, identity_of, subscription_id
 from engine.work import QueueAttributes
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Topics:
 
     def listen(self) -> None:
         """Work on the queues that take commands, those that are there, unless PSMODE says otherwise."""
-        if self._directory.settings.get("PSMODE") == "ENABLED":
+        if takes_commands(self._manager):
             self._listeners.listen(self._directory.queues.keys())
 
     def drain(self) -> None:
@@ -97,7 +97,7 @@ class Topics:
 
     def make_ready(self, queue: str) -> None:
         """Define a queue of commands when something is first put to it."""
-        if queue in QUEUES and self._directory.settings.get("PSMODE") == "ENABLED":
+        if queue in QUEUES and takes_commands(self._manager):
             self._define_once(queue, {})
 
     def define(self, kind: str, name: str, attributes: Mapping[str, object], *, replace: bool) -> None:
@@ -105,6 +105,8 @@ class Topics:
         given, managed = dict(attributes), ""
         new_only, control = given.pop("NEWONLY", False) is True, str(given.pop(PROPERTY_CONTROL, COMPATIBLE))
         there = kind != SUB or name in self.objects.subscriptions
+        if kind == SUB and given.get(SUBTYPE) == API:
+            check_mode(self._manager, str(given.get("TOPICSTR", "")))
         if not there and str(given.get("DESTCLAS", "")).upper() == "MANAGED":
             if str(given.get("DEST", "")).strip():
                 problem = "DESTCLAS(MANAGED) is a queue of the subscription's own: leave it out, or DEST"
@@ -162,6 +164,7 @@ class Topics:
 
     def target(self, name: str, alias: QueueDefinition | None) -> Target:
         """Returns what messages are put to by the address of a topic, or an alias of one."""
+        check_mode(self._manager, name)
         if alias is None:
             said = read_address(name)
         else:

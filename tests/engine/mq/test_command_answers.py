@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from engine.descriptor import Descriptor
+from engine.errors import MessageException
 from engine.mq.properties import with_folders
 from engine.mq.topics.commands import CONTROL
-from tests.engine.mq.test_commands import DEREG, ID, OK, PUB, REG, REQUEST, answer, error, manager
+from tests.engine.mq.test_commands import DEREG, ID, OK, PUB, REG, REQUEST, answer, ask, error, manager
 
 
 @pytest.mark.parametrize("dead_letters", [True, False])
@@ -65,3 +66,30 @@ def test_descriptors_of_answers(msg_type: int, report: int) -> None:
     assert 590 < told.expiry <= 600
     assert ("ann", b"t" * 32, "who", 26, "QM1") == (*told[14:17], *told[17:19])
     assert ((put.msg_id, ID) if report & 64 else (told.msg_id, put.msg_id)) == (told.msg_id, told.correl_id)
+
+
+@pytest.mark.parametrize(("mode", "reason"), [("COMPAT", 0), ("DISABLED", 2530)])
+def test_modes(mode: str, reason: int) -> None:
+    """PSMODE ends commands as messages until it is ENABLED again, and with DISABLED whatever programs publish."""
+    queues = manager()
+    queues.mqsc("DEFINE SUB(S) TOPICSTR('t') DEST(Q)\nDEFINE TOPIC(T) TOPICSTR('t')")
+    queues.mqsc("DEFINE QALIAS(AL) TARGTYPE(TOPIC) TARGET(T)")
+    assert OK == ask(queues, REG)
+    queues.mqsc(f"ALTER QMGR PSMODE({mode})")
+    assert ("", 1) == (ask(queues, DEREG), queues.depth(CONTROL))
+    for put in (
+        lambda: queues.publish("t", Descriptor(), b""),
+        lambda: queues.work().put("AL", Descriptor(), b"", syncpoint=False),
+        lambda: queues.define("SUB", "NEW", {"TOPICSTR": "t", "DEST": "OTHER", "SUBTYPE": "API"}),
+    ):
+        if reason:
+            with pytest.raises(MessageException) as caught:
+                put()
+            assert reason == caught.value.reason
+        else:
+            put()
+    assert (0 if reason else 2) == queues.depth("Q")
+    queues.mqsc("ALTER QMGR PSMODE(ENABLED)")
+    queues.topics.drain()
+    assert (0, 1) == (queues.depth(CONTROL), queues.depth("ANSWERS"))
+    queues.publish("t", Descriptor(), b"")
