@@ -289,6 +289,8 @@ def context_of(user: str, application: str) -> tuple[str, str]:
 def by_default(descriptor: Descriptor, attributes: QueueAttributes) -> Descriptor:
     """Returns the descriptor with what it leaves to the queue, as that has it; a priority too high is the highest."""
     given = descriptor.priority, descriptor.persistence
+    if 0 <= given[0] <= MAX_PRIORITY and given[1] in _PERSISTENCES:
+        return descriptor
     defaults = attributes.default_priority, attributes.default_persistence
     priority, persistence = defaulted(given, defaults)
     return descriptor._replace(priority=priority, persistence=persistence)
