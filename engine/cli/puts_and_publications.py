@@ -8,20 +8,20 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
 
 import typer
 
 from engine.cli import app
 from engine.cli.command_failures import OR_STANDARD_INPUT, existing
-from engine.cli.queue_manager_access import KeyStore, Reach, User, begin, reached
+from engine.cli.put_units import Given, Units, at, put_units
+from engine.cli.queue_manager_access import PATIENCE, KeyStore, Reach, User, begin, reached
 from engine.cli.shared_options import Json, Selector, given_id, identifier
-from engine.errors import BrokerError, ConfigurationException, MessageException
+from engine.errors import BrokerError, ConfigurationException
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
-    from engine.work import Arrival, UnitOfWork
+    from engine.work import Arrival
 
 
 _LONGEST_EXPIRY: Final = (2**31 - 1) / 10  # seconds
@@ -32,14 +32,6 @@ Properties = Annotated[
     list[str] | None,
     typer.Option("--property", metavar="NAME=VALUE", help="A property, which is text; may be given several times."),
 ]
-
-
-class Given(NamedTuple):
-    """A message to put, and its place in the input."""
-
-    place: str
-    descriptor: Descriptor
-    body: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,50 +112,15 @@ def put(
     options.check()
     if (text is None) == (not files):
         raise ConfigurationException("name files, or - for standard input, or give --text: one of the three")
-    with reached(queue_manager, user) as manager:
-        work = begin(manager)
-        done, given = (
-            0,
-            _messages(files or [], text, options, count, _lines(options, manager, queue) if as_json else None),
-        )
-        while True:
-            try:
-                some, lines = _put_unit(work, queue, islice(given, unit), as_json=as_json)
-            except BrokerError as error:
-                raise (_with_count(error, done) if done or as_json else error) from error
-            done += some
-            _print_lines(lines, done)
-            if some < unit:
-                break
-
-
-def _put_unit(work: UnitOfWork, queue: str, given: Iterator[Given], *, as_json: bool) -> tuple[int, list[str]]:
-    """Put some messages and commit them; returns how many, and the lines that say what they are."""
-    from engine.mq.message_json import to_line
-
-    lines: list[str] = []
-    some = 0
-    for place, descriptor, body in given:
-        try:
-            full = work.put(queue, descriptor, body)
-        except BrokerError as error:
-            work.back_out()
-            raise _at(error, place) from error
-        some += 1
-        if as_json:
-            lines.append(to_line(full, body))
-    work.commit()
-    return some, lines
-
-
-def _print_lines(lines: list[str], done: int) -> None:
-    """Print what was put; where nobody can read it, the error says how many messages are in."""
-    try:
-        for line in lines:
-            typer.echo(line)
-    except OSError as error:
-        error.strerror = f"{error.strerror}; {_are_in(done)}"
-        raise
+    units: Units | None = None
+    goes_on, patience = True, 0.0
+    while goes_on:  # again where a process had the folder, and ended before it had done a unit
+        with reached(queue_manager, user, patience) as manager:
+            if units is None:
+                lines = _lines(options, manager, queue) if as_json else None
+                units = Units(_messages(files or [], text, options, count, lines), unit)
+            goes_on = not put_units(begin(manager), queue, units, as_json=as_json)
+            patience = PATIENCE if getattr(manager, "is_lasting", False) else 0.0
 
 
 def _messages(
@@ -214,7 +171,7 @@ def _lines(options: Options, manager: Any, queue: str) -> Iterator[Given]:
         try:
             descriptor, body = from_line(line)
         except BrokerError as error:
-            raise _at(error, place) from error
+            raise at(error, place) from error
         yield options.message(place, descriptor, body)
 
 
@@ -223,29 +180,6 @@ def _property(text: str) -> tuple[str, str]:
     if not equals or not name:
         raise ConfigurationException(f"--property {text!r:.60} is none: write NAME=VALUE")
     return name, value
-
-
-def _at(error: BrokerError, place: str) -> BrokerError:
-    return _again(error, f"{place}: {error.text}") if place else error
-
-
-def _with_count(error: BrokerError, done: int) -> BrokerError:
-    text = f"{error.text}; {_are_in(done)}"
-    if isinstance(error, ConfigurationException):
-        return BrokerError(error.number, text)  # a line that is wrong is no configuration: stdout has messages alone
-    return _again(error, text)
-
-
-def _are_in(done: int) -> str:
-    return f"{done:,} {'message is' if done == 1 else 'messages are'} in"
-
-
-def _again(error: BrokerError, text: str) -> BrokerError:
-    if isinstance(error, MessageException):
-        return MessageException(error.number, text, *error.inserts, reason=error.reason)
-    return (
-        ConfigurationException(text) if isinstance(error, ConfigurationException) else BrokerError(error.number, text)
-    )
 
 
 @app.command()

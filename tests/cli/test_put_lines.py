@@ -10,7 +10,7 @@ import pytest
 from engine.cli.queue_manager_access import served as serving
 from engine.mq import QueueManager
 from tests.cli.command_line import PROGRAM, penstock
-from tests.cli.queues import command, lines, made
+from tests.cli.queues import command, eventually, lines, made
 
 
 @pytest.fixture
@@ -102,3 +102,23 @@ def test_a_put_that_cannot_say_what_it_put_says_how_many_are_in(folder, where):
     assert (1, "") == (ended.returncode, ended.stdout)
     assert re.fullmatch(r"penstock: standard output cannot be written: .*; 3 messages are in\n", ended.stderr)
     assert "x\nx\nx\n" == command(folder, "browse", "A").stdout
+
+
+def test_a_put_goes_on_where_the_command_that_has_the_folder_ends(folder):
+    """Units are put over the socket of a command, and then here, each once, as long as lines come."""
+    environment, pipe = os.environ | {"PENSTOCK_QUEUE_MANAGER": str(folder)}, subprocess.PIPE
+    first = subprocess.Popen([*PROGRAM, "get", "B", "--wait", "2"], env=environment)  # noqa: S603  # our own program
+    eventually((folder / "socket").exists)
+    put = [*PROGRAM, "put", "A", "-", "--json", "--unit", "1"]
+    with subprocess.Popen(put, env=environment, stdin=pipe, stdout=pipe, text=True) as second:  # noqa: S603
+        assert second.stdin is not None
+        assert second.stdout is not None
+        for number in range(3):
+            second.stdin.write(f'{{"body": "{number}"}}\n')
+            second.stdin.flush()
+            assert f'"body": "{number}"' in second.stdout.readline()
+            if number == 0:
+                assert 0 == first.wait(30)
+        second.stdin.close()
+        assert 0 == second.wait(30)
+    assert "0\n1\n2\n" == command(folder, "get", "A", "--all").stdout
