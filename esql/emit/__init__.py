@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from engine.errors import Problem
@@ -40,29 +39,25 @@ from esql.syntax.node import children
 __all__ = ["Deployment", "Emitted"]
 
 TABLES: Final = Tables(
-    expressions=MappingProxyType(
-        {
-            **emitted_code.EXPRESSIONS,
-            **operations.EXPRESSIONS,
-            **conditions.EXPRESSIONS,
-            **paths.EXPRESSIONS,
-            **functions.EXPRESSIONS,
-            **calls.EXPRESSIONS,
-            **selects.EXPRESSIONS,
-            **databases.EXPRESSIONS,
-        }
-    ),
-    conditions=MappingProxyType({**operations.CONDITIONS, **conditions.CONDITIONS}),
-    lists=MappingProxyType({**paths.LISTS, **selects.LISTS, **databases.LISTS}),
-    statements=MappingProxyType(
-        {
-            **assignments.STATEMENTS,
-            **control_flow.STATEMENTS,
-            **tree_statements.STATEMENTS,
-            **calls.STATEMENTS,
-            **databases.STATEMENTS,
-        }
-    ),
+    expressions={
+        **emitted_code.EXPRESSIONS,
+        **operations.EXPRESSIONS,
+        **conditions.EXPRESSIONS,
+        **paths.EXPRESSIONS,
+        **functions.EXPRESSIONS,
+        **calls.EXPRESSIONS,
+        **selects.EXPRESSIONS,
+        **databases.EXPRESSIONS,
+    },
+    conditions={**operations.CONDITIONS, **conditions.CONDITIONS},
+    lists={**paths.LISTS, **selects.LISTS, **databases.LISTS},
+    statements={
+        **assignments.STATEMENTS,
+        **control_flow.STATEMENTS,
+        **tree_statements.STATEMENTS,
+        **calls.STATEMENTS,
+        **databases.STATEMENTS,
+    },
     plan=cached_elements.plan,
     forgotten=cached_elements.forgotten,
     scope=control_flow.scope,

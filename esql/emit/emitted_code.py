@@ -6,7 +6,6 @@ import ast
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.errors import Problem
@@ -209,4 +208,4 @@ def _emit(body: Body, node: Any) -> Value:
     return value
 
 
-EXPRESSIONS: Final[Expressions] = MappingProxyType(dict.fromkeys(_READERS, _emit))
+EXPRESSIONS: Final[Expressions] = dict.fromkeys(_READERS, _emit)
