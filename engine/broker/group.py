@@ -15,7 +15,7 @@ from engine.broker.definition import Limits
 from engine.broker.logs import hand_to
 from engine.broker.state import DeployedUse, use_of_data
 from engine.broker.worker import Job, Loaded, Place, Worker, jobs_of, loaded
-from engine.broker.workload import event_of_overrun
+from engine.broker.workload_limits import event_of_overrun
 from engine.errors import BrokerError
 from flows.files import Shipped
 

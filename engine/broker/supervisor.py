@@ -27,7 +27,7 @@ from engine.broker.repository.repository import Change, opened
 from engine.broker.statistics.intervals import Intervals
 from engine.broker.supervisor_plan import Plan, plan_of
 from engine.broker.user_rights import Rights
-from engine.broker.workload import Event
+from engine.broker.workload_limits import Event
 from engine.errors import BrokerError, reason
 
 _SOONEST: Final = 0.1

@@ -31,7 +31,7 @@ from engine.broker.statistics.node_metering import NodeMeter, shapes_of
 from engine.broker.statistics.origins import OriginMeter
 from engine.broker.statistics.slots import file_of, folder_of, opened
 from engine.broker.tracing import trace_file
-from engine.broker.workload import Deadline
+from engine.broker.workload_limits import Deadline
 from engine.budget import Allowance
 from engine.databases.coordination import Coordinator, identity_of
 from engine.databases.work import with_databases

@@ -33,7 +33,7 @@ def show(
 
     dialect = source.dialect()
     if existing(file).suffix.lower() in {".yaml", ".yml"}:
-        from flows.message_sets.reader import load_message_set
+        from flows.message_sets.yaml_reader import load_message_set
         from parsers.records.layout_table import model_data, model_text
 
         found = load_message_set(file)

@@ -259,7 +259,7 @@ class DescriptionOptions:
 
     def _of_set(self, framing: Framing, coding: Coding, choices: Choices) -> ModelFile:
         from engine.cli.command_failures import existing
-        from flows.message_sets.reader import load_message_set
+        from flows.message_sets.yaml_reader import load_message_set
         from parsers.records.model_file import model_file
 
         if choices.segments or choices.length_field or choices.fillers or framing.format == "L":

@@ -33,8 +33,8 @@ from engine.costs.measuring import (
     made_ready,
     penstock,
 )
-from engine.costs.messages import Sample
 from engine.costs.results import Key, Run
+from engine.costs.sample_messages import Sample
 from engine.costs.scenarios import OUT, Folders, Scenario, flow_file, own_folders, scenarios
 from engine.descriptor import NON_PERSISTENT, PERSISTENT, Descriptor
 from engine.errors import BrokerError

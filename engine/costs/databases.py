@@ -24,7 +24,7 @@ import sqlalchemy as sa
 from lxml import etree
 
 from engine.costs.measuring import Measured, Program, Row, cost_beside
-from engine.costs.messages import Sample, simple
+from engine.costs.sample_messages import Sample, simple
 from engine.costs.scenarios import in_a_row, round_trip
 from engine.databases.coordination import Coordinator
 from engine.databases.definitions import Definition

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from engine.costs.hand_written import complex_path_by_hand
 from engine.costs.measuring import BROKEN, Measured, Pair, Program, Row, compared, cost_beside, cpu, figure
-from engine.costs.messages import complex_path
+from engine.costs.sample_messages import complex_path
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
 from engine.message.assembly import Message

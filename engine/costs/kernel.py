@@ -15,8 +15,8 @@ import flows
 from engine.budget import Unpaid
 from engine.costs.hand_written import change_one_field, complex_path_by_hand
 from engine.costs.measuring import BROKEN, Measured, Program, Row, cost_beside, cpu, made_ready, side_by_side
-from engine.costs.messages import SIZES, Sample, complex_path, simple
 from engine.costs.results import Key, published
+from engine.costs.sample_messages import SIZES, Sample, complex_path, simple
 from engine.costs.scenarios import deployed as deployed_of
 from engine.costs.scenarios import (
     hindrance,

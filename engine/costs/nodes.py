@@ -19,8 +19,8 @@ from typing import Final
 from engine.catalog import did_you_mean
 from engine.costs.broker import SECTIONS, runs_of
 from engine.costs.measuring import BROKEN, cpu_ms, cpu_percent, own_cpu_seconds, processors, rss_mib, spread
-from engine.costs.messages import Sample
 from engine.costs.results import Key, Node, Row, Run, Taken, published
+from engine.costs.sample_messages import Sample
 from engine.costs.scenarios import (
     IN,
     NO_PROCESSES,

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from engine.costs import hand_written
 from engine.costs.hand_written import complex_path_by_hand
 from engine.costs.measuring import BROKEN
-from engine.costs.messages import FORMS, HEADER, Sample, on_topic, paths, plain, tagged
 from engine.costs.queue_programs import lasting
 from engine.costs.results import Key, published
+from engine.costs.sample_messages import FORMS, HEADER, Sample, on_topic, paths, plain, tagged
 from engine.databases.coordination import Coordinator
 from engine.databases.definitions import Definition
 from engine.databases.sources import Sources

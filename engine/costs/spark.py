@@ -31,10 +31,10 @@ from engine.costs.measuring import (
     made_ready,
     processors,
 )
-from engine.costs.messages import Sample, complex_path, simple
 from engine.costs.nodes import How, taken
 from engine.costs.results import Key, Run
 from engine.costs.results import Row as ResultRow
+from engine.costs.sample_messages import Sample, complex_path, simple
 from engine.costs.scenarios import IN, VERY_COMPLEX, Scenario, flow_file, own_folders, scenarios
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, ConfigurationException

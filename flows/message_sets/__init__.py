@@ -17,7 +17,7 @@ from engine.flow.definition import Flow, NodeUse
 from engine.node import camel_case
 from engine.parser import Parser, Template
 from flows.flow_yaml import scalar, yaml_text
-from flows.message_sets.reader import FACETS, UNBOUNDED_WORD, read_message_set
+from flows.message_sets.yaml_reader import FACETS, UNBOUNDED_WORD, read_message_set
 from flows.yaml_document import content_of
 from parsers.markup.xml_schema import INVALID, Schemas, ValidatedXmlnsc
 from parsers.mrm import Library, Mrm

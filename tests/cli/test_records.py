@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.message_sets.reader import load_message_set
+from flows.message_sets.yaml_reader import load_message_set
 from tests.cli.command_line import penstock, process
 
 BOOK = """       01  CUSTOMER.

@@ -9,8 +9,8 @@ import pytest
 from engine.costs import kernel, measure, measuring
 from engine.costs.hand_written import change_one_field
 from engine.costs.measuring import Beside, side_by_side
-from engine.costs.messages import SIZES, complex_path, simple
 from engine.costs.results import published
+from engine.costs.sample_messages import SIZES, complex_path, simple
 from engine.errors import BrokerError
 from engine.runtime.deployment import DeployedFlow, Outcome
 

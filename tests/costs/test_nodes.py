@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from engine.costs import measuring, nodes
-from engine.costs.messages import plain
 from engine.costs.nodes import How, Stand, chosen, rows, taken
 from engine.costs.results import PROCESSORS, Key, Row, Run, published
+from engine.costs.sample_messages import plain
 from engine.costs.scenarios import Folders, hindrance, own_folders, scenarios
 from engine.descriptor import PERSISTENT
 from engine.errors import BrokerError, ConfigurationException

@@ -13,8 +13,8 @@ import pytest
 
 from engine.costs import spark
 from engine.costs.hand_written import complex_path_by_hand
-from engine.costs.messages import Sample, paths
 from engine.costs.nodes import How, chosen
+from engine.costs.sample_messages import Sample, paths
 from engine.costs.spark import FEWEST, parallel, rows
 from engine.errors import BrokerError
 

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from engine.flow.definition import FLOW_PROPERTIES
 from engine.node import NodeType, Property, Range
-from flows.message_sets import reader
+from flows.message_sets import yaml_reader
 from parsers.mrm.model import wire_format_catalog
 
 Schema: TypeAlias = dict[str, Any]
@@ -21,8 +21,8 @@ _SCALAR: Final = {"type": ["string", "number", "boolean"]}
 _TEXT: Final = {"type": "string"}
 _COUNT: Final = {"type": "integer", "minimum": 0}
 _GROUP: Final = {
-    "composition": {"enum": list(reader.COMPOSITIONS)},
-    "content": {"enum": list(reader.CONTENTS)},
+    "composition": {"enum": list(yaml_reader.COMPOSITIONS)},
+    "content": {"enum": list(yaml_reader.CONTENTS)},
     "members": {"type": "array", "items": {"$ref": "#/$defs/member"}},
     "documentation": _TEXT,
 }
@@ -162,7 +162,7 @@ def _message_set_definitions() -> Schema:
         _GROUP | _physical("message") | _physical("group", name="groupPhysical") | {"type": _TEXT, "namespace": _TEXT}
     )
     message = {**_object(said, []), "oneOf": [{"required": ["type"]}, {"required": ["members"]}]}
-    inner = {"group": {"enum": list(reader.COMPOSITIONS)}} | _GROUP | _physical("group")
+    inner = {"group": {"enum": list(yaml_reader.COMPOSITIONS)}} | _GROUP | _physical("group")
     inner.pop("composition")
     return {
         "member": {"oneOf": [_object(_field(), ["field"]), _object(inner, ["group", "members"])]},
@@ -171,19 +171,19 @@ def _message_set_definitions() -> Schema:
 
 
 def _field() -> Schema:
-    facets: Schema = {key: _COUNT if key in reader.COUNTS else _SCALAR for key in reader.FACETS}
+    facets: Schema = {key: _COUNT if key in yaml_reader.COUNTS else _SCALAR for key in yaml_reader.FACETS}
     facets["enumeration"] = {"type": "array", "items": _SCALAR}
     return {
         "field": {"description": "The name of the field.", "type": "string"},
-        "type": {"description": f"{', '.join(reader.KINDS)}, or one of the set's types.", "type": "string"},
+        "type": {"description": f"{', '.join(yaml_reader.KINDS)}, or one of the set's types.", "type": "string"},
         "namespace": _TEXT,
         "minOccurs": _COUNT,
-        "maxOccurs": {"anyOf": [_COUNT, {"const": reader.UNBOUNDED_WORD}]},
+        "maxOccurs": {"anyOf": [_COUNT, {"const": yaml_reader.UNBOUNDED_WORD}]},
         "repeatReference": {"description": "The path of the field that says how often it occurs.", "type": "string"},
         "default": _SCALAR,
         "fixed": {"type": "boolean"},
         "nullable": {"type": "boolean"},
-        "interpretValueAs": {"enum": list(reader.INTERPRETATIONS)},
+        "interpretValueAs": {"enum": list(yaml_reader.INTERPRETATIONS)},
         **facets,
         **_GROUP,
         **_physical("field"),
@@ -206,4 +206,4 @@ def _settings(kind: str) -> Schema:
 
 
 def _declared(kind: str, owner: str) -> Schema:
-    return {declared.name: property_schema(declared) for declared in reader.declared(kind, owner)[1]}
+    return {declared.name: property_schema(declared) for declared in yaml_reader.declared(kind, owner)[1]}

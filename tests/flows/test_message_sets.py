@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 import flows.message_sets
 from flows.message_sets import write_message_set
-from flows.message_sets.reader import read_message_set
+from flows.message_sets.yaml_reader import read_message_set
 from tests.flows.json_schemas import message_set_schema, schema_text
 
 EVERYTHING = """\
@@ -92,7 +92,7 @@ def test_problems(old: str, new: str, place: str, text: str) -> None:
     assert any(one.startswith(f"{place} {text}") for one in said), said
 
 
-@pytest.mark.parametrize("name", ["flows.message_sets.reader", "flows.message_sets", "parsers.mrm.model"])
+@pytest.mark.parametrize("name", ["flows.message_sets.yaml_reader", "flows.message_sets", "parsers.mrm.model"])
 def test_examples(name: str) -> None:
     """Every example of the module does what it shows, and there is at least one."""
     found = doctest.testmod(importlib.import_module(name))

@@ -17,7 +17,7 @@ from engine.broker.state import DeployedUse
 from engine.broker.statistics.records import ROOT, RecordCode, as_xml
 from engine.broker.statistics.snapshots import Snapshots, archives_of
 from engine.broker.supervisor_plan import Plan
-from engine.broker.workload import BELOW, FINISHED, Event, Thresholds
+from engine.broker.workload_limits import BELOW, FINISHED, Event, Thresholds
 from engine.descriptor import NON_PERSISTENT, PERSISTENT, Descriptor
 from engine.errors import BrokerError
 

@@ -8,7 +8,7 @@ from typing import Final
 from engine.errors import BrokerError
 from flows.flow_yaml import read_flow, write_flow
 from flows.message_sets import write_message_set
-from flows.message_sets.reader import read_message_set
+from flows.message_sets.yaml_reader import read_message_set
 from parsers.markup.xml_schema import Schemas
 from parsers.mrm.model import Definition, wire_format_catalog
 from parsers.records.layout_table import model_data

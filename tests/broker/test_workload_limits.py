@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from engine.broker import workload
+from engine.broker import workload_limits
 from engine.broker.changes import as_it_ran
 from engine.broker.definition import FlowUse
 from engine.broker.flow_builds import candidate
 from engine.broker.state import BrokerState, DeployedUse
-from engine.broker.workload import ABOVE, BELOW, FINISHED, TIMED_OUT, Deadline, Thresholds
+from engine.broker.workload_limits import ABOVE, BELOW, FINISHED, TIMED_OUT, Deadline, Thresholds
 from engine.errors import ConfigurationException
 from tests.broker.running import Running, broker, flow, until
 
@@ -31,7 +31,7 @@ TOPIC = "$SYS/Broker/shop/WorkloadManagement/#"
 def test_overruns(monkeypatch: pytest.MonkeyPatch) -> None:
     """A message that takes too long is told of once while it is in hand, or behind its end, and its end is told."""
     now = 100.0
-    monkeypatch.setattr(workload, "monotonic", lambda: now)
+    monkeypatch.setattr(workload_limits, "monotonic", lambda: now)
     entrance: Any = SimpleNamespace(node=SimpleNamespace(receive=lambda work: work))
     deadline = Deadline(2, entrance)
     found = []
