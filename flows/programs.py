@@ -31,7 +31,7 @@ from esql.cache import Cache, users_cache
 from esql.runtime.activation import Shared, Surroundings
 from esql.runtime.limits import limits_around
 from esql.runtime.program import Compiled, Entrance, Routine
-from esql.runtime.text_inserts import Bound, Expression, pieces
+from esql.runtime.trace_patterns import Bound, Expression, pieces
 from esql.text import SyntaxProblems
 from esql.values.types import Value
 from flows.esql_files import find_sources, line_of, name_of, text_in_place

@@ -16,7 +16,7 @@ from engine.tree.dump import dump, literal
 from engine.tree.element import Element
 from engine.tree.step import step
 from esql.runtime.program import Routine, bound
-from esql.runtime.text_inserts import TREES, Bound, Expression, Path, pieces, value_of
+from esql.runtime.trace_patterns import TREES, Bound, Expression, Path, pieces, value_of
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork

@@ -1,4 +1,4 @@
-"""Texts with inserts, in which ${...} stand for paths of a message and for expressions, as in patterns of Trace."""
+"""Patterns of Trace: texts in which ${...} stand for paths of a message and for expressions."""
 
 from __future__ import annotations
 
