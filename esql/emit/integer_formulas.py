@@ -97,6 +97,8 @@ def formula_of(body: Body, operator: str, left: Value, right: Value) -> Value | 
     if operator not in _OPERATORS or left.type != INTEGER or right.type != INTEGER:
         return None
     one, other = _part(left), _part(right)
+    if isinstance(one, Formula) and not all(operand.simple for operand in _operands(other)):
+        one = left  # an operand, so that its error comes before those of the other's operands
     size = 1 + sum(part.size if isinstance(part, Formula) else 0 for part in (one, other))
     if size > 12:  # what has been gathered so far becomes an operand
         one, other, size = left, right, 1

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.errors import BrokerError, UserException
@@ -213,6 +213,7 @@ def test_sums_given_to_variables_are_what_the_oracle_says(text: str) -> None:
 
 
 @settings(max_examples=300, deadline=None)
+@example("((i + i + big) + (i / z))")
 @given(EXPRESSIONS)
 def test_expressions_are_what_the_oracle_says(text: str) -> None:
     """Compiled expressions over variables give what the slow evaluator gives, errors included."""
