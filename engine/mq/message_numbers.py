@@ -11,6 +11,7 @@ from engine.mq.turns import wait_for
 if TYPE_CHECKING:
     from _thread import RLock
 
+_EIGHT_BYTES: Final = (1 << 64) - 1
 identifier: Final = struct.Struct(">16sQ").pack  # of the prefix of a queue manager's ids, and their number
 
 
@@ -50,4 +51,4 @@ class Numbers:
 
     def identifier(self, number: int) -> bytes:
         """Returns the id of a number: 24 bytes that begin as queue managers begin theirs."""
-        return identifier(self.prefix, self.start + number)
+        return identifier(self.prefix, self.start + number & _EIGHT_BYTES)
