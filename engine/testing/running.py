@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from posixpath import normpath
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, cast
 
 from engine.databases.sources import Sources
 from engine.databases.work import with_databases
@@ -23,6 +23,7 @@ from engine.node import ANY_LABEL, ANY_TERMINAL, LABEL, NodeType, node_catalog
 from engine.runtime.deployment import DeployedFlow, Outcome, Station, deploy
 from engine.runtime.file_run import MOST_ROUNDS
 from engine.runtime.incidents import Incident, put_away_heard
+from engine.runtime.node_protocols import Entrance
 from engine.testing.case import Case, Description, Propagations, Send
 from engine.testing.databases import FoundTable, databases_of, found_tables
 from engine.testing.messages import StubNode, entering, letter, surrounded
@@ -219,16 +220,17 @@ class _Receiving:
     """An input node whose messages get what test files say of the trees beside Root."""
 
     def __init__(self, station: Station, around: dict[bytes, Description]) -> None:
-        self._station = station.node
+        self._node = station.node
+        self._entrance = cast(Entrance, station.node)
         self._around = around
 
     def receive(self, work: UnitOfWork) -> Message | None:
-        message: Message | None = self._station.receive(work)  # type: ignore[attr-defined]  # an Entrance
+        message = self._entrance.receive(work)
         found = None if message is None else self._around.get(message.root.source.descriptor.msg_id)  # type: ignore[attr-defined]  # Received
         return message if message is None or found is None else surrounded(message, found)
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
-        return self._station.evaluate(message, work)
+        return self._node.evaluate(message, work)
 
 
 class _Door:
