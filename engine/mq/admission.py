@@ -110,19 +110,7 @@ class Admission:
         queue, numbers, expires, now = target.queue, self.numbers, 0, self.clock()
         if descriptor.expiry != UNLIMITED:
             expires = expires_at(descriptor.expiry, now)
-        counts = queue.counts
-        lock = self._lock
-        try:
-            lock.acquire(False) or wait_for(lock)
-            if queue.depth + queue.reserved >= queue.most:
-                counts.puts_failed += 1
-                raise full(queue.definition.name, queue.most)
-            queue.reserved += 1
-            numbers.last = number = numbers.last + 1
-            counts.puts[persistence] += 1
-            counts.put_bytes[persistence] += length
-        finally:
-            lock.release()
+        number = self._reserved(queue, persistence, length)
         msg_id = descriptor.msg_id
         if msg_id == NO_ID:
             msg_id = numbers.identifier(number)
@@ -179,25 +167,13 @@ class Admission:
         length, descriptor = len(stored.body), stored.descriptor
         if length > target.longest:
             raise self._too_long(target, length)
-        queue, numbers, expires = target.queue, self.numbers, 0
+        queue, expires = target.queue, 0
         if descriptor.report or descriptor.expiry != UNLIMITED:
             descriptor = released(descriptor)
         if target.longest_expiry:
             descriptor = limited(descriptor, target.longest_expiry)
             expires = expires_at(descriptor.expiry, self.clock())
-        counts, persistence = queue.counts, descriptor.persistence
-        lock = self._lock
-        try:
-            lock.acquire(False) or wait_for(lock)
-            if queue.depth + queue.reserved >= queue.most:
-                counts.puts_failed += 1
-                raise full(queue.definition.name, queue.most)
-            queue.reserved += 1
-            numbers.last = number = numbers.last + 1
-            counts.puts[persistence] += 1
-            counts.put_bytes[persistence] += length
-        finally:
-            lock.release()
+        number = self._reserved(queue, descriptor.persistence, length)
         priority = target.attributes.default_priority if queue.definition.fifo else descriptor.priority
         order = (MAX_PRIORITY - priority << ORDER_BITS) + number
         return Stored(order, descriptor, stored.body, expires)
@@ -250,6 +226,22 @@ class Admission:
                 queue.put(backed_out(stored) if counted else stored)
                 if stored.expires:
                     self.expiry.note(queue, stored)
+
+    def _reserved(self, queue: Queue, persistence: int, length: int) -> int:
+        """Returns the number of a message that a queue has room for, and counts it."""
+        counts, numbers, lock = queue.counts, self.numbers, self._lock
+        try:
+            lock.acquire(False) or wait_for(lock)
+            if queue.depth + queue.reserved >= queue.most:
+                counts.puts_failed += 1
+                raise full(queue.definition.name, queue.most)
+            queue.reserved += 1
+            numbers.last = number = numbers.last + 1
+            counts.puts[persistence] += 1
+            counts.put_bytes[persistence] += length
+        finally:
+            lock.release()
+        return number
 
     def _give_up(self, queue: Queue, persistence: int, length: int) -> None:
         """Gives back the place of a message that is refused."""

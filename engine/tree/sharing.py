@@ -193,12 +193,7 @@ def append_as_read(parent: Element, wanted: Step, above: Element, place: Handle,
         return False
     made.name, made.namespace = wanted.name or "", wanted.namespace or ""
     made.state |= REPLACED
-    made.previous_linked = last = parent.last_linked
-    if last is None:
-        parent.first_linked = made
-    else:
-        last.next_linked = made
-    parent.last_linked = made
+    link(parent, made)
     return True
 
 

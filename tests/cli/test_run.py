@@ -16,17 +16,8 @@ from engine.runtime.file_run import Outbox, Sent, letters_from, run
 from engine.work import Arrival
 from flows.files import load_flow
 from tests.cli.command_line import ROOT, penstock, process
+from tests.cli.conftest import FLOW
 
-FLOW = """
-flow: Pass
-nodes:
-  In: {type: MQInput, queueName: IN, messageDomainProperty: XMLNSC}
-  Look: {type: Trace, pattern: "id ${Root.XMLNSC.a.id}"}
-  Out: {type: MQOutput, queueName: OUT}
-wires:
-  - In.out -> Look
-  - Look.out -> Out
-"""
 ORDERS = "flows/samples/orders"
 MESSAGES = f"{ORDERS}/messages"
 
@@ -35,13 +26,6 @@ MESSAGES = f"{ORDERS}/messages"
 def _at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands run where the samples are."""
     monkeypatch.chdir(ROOT)
-
-
-@pytest.fixture
-def flow(tmp_path: Path) -> str:
-    file = tmp_path / "pass.yaml"
-    file.write_text(FLOW)
-    return str(file)
 
 
 def files(directory: Path) -> dict[str, bytes]:

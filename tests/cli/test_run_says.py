@@ -7,21 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command_line import ROOT, penstock
-from tests.cli.test_run import FLOW, messages
+from tests.cli.conftest import FLOW
+from tests.cli.test_run import messages
 
 
 @pytest.fixture(autouse=True)
 def _at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands run where the samples are."""
     monkeypatch.chdir(ROOT)
-
-
-@pytest.fixture
-def flow(tmp_path: Path) -> str:
-    """The file of a flow that passes messages on."""
-    file = tmp_path / "pass.yaml"
-    file.write_text(FLOW)
-    return str(file)
 
 
 @pytest.mark.parametrize(("arguments", "number"), [(("--trace", "--json"), 3904), (("--trace", "debug"), 3904)])
