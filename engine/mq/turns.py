@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from _thread import RLock
 
-_FIRST: Final = 0.0001  # seconds
-_LONGEST: Final = 0.005  # as Python lets a thread run before another has its turn
+_NAPS: Final = (0.0001, 0.0002, 0.0004, 0.0008)  # seconds
 
 
 def wait_for(lock: RLock) -> bool:
@@ -18,19 +17,20 @@ def wait_for(lock: RLock) -> bool:
 
     A thread that blocked on the lock would make each release of it a call of the system, wake to find it taken again,
     and, once it has it, have all others block that come before it has the interpreter too: that takes several times as
-    long as what is to be done. A thread that naps leaves the interpreter to who has the lock.
+    long as what is to be done. A thread that naps leaves the interpreter to who has the lock. It blocks after some
+    naps: one that only looked now and then would hardly ever find the lock free beside a thread that takes it again
+    and again, and reads the store, where others get the interpreter, while it has it.
 
     Where Ctrl-C ends the wait, the lock is the thread's as well, for the `finally` that releases it.
     """
-    nap = _FIRST
     try:
-        time.sleep(nap)
-        while not lock.acquire(False):
-            nap = min(2 * nap, _LONGEST)
+        for nap in _NAPS:
             time.sleep(nap)
+            if lock.acquire(False):
+                return True
+        return lock.acquire()
     except BaseException:
         with suppress(RuntimeError):  # it is not the thread's yet
             lock.release()
         lock.acquire()
         raise
-    return True

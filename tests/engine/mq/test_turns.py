@@ -5,12 +5,17 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager, admission, turns, unit, waiting_gets
+from engine.mq import memory as memories
+from engine.mq.store import stored_queue
 from engine.mq.topics import copies
+from engine.work import Selection
 from tests.engine.mq.interrupts import Interrupts
 
 SCRIPT = """DEFINE QLOCAL(COPIES)
@@ -98,3 +103,46 @@ def test_who_finds_the_lock_taken_goes_on_when_it_is_released() -> None:
     assert time.monotonic() - begun >= 0.04
     holder.join(10)
     assert [1, 1, 1] == [queues.depth(name) for name in ("Q", "COPIES", "HEARD")]
+
+
+_CYCLES, _SECONDS = 30, 20.0
+
+
+def test_no_thread_goes_without_its_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads that commit to the disk get on beside one that never waits, and one that browses the store."""
+    monkeypatch.setattr(memories, "WINDOW", (8, 8_000))
+    monkeypatch.setattr(stored_queue, "WINDOW", (4, 4_000))
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues, ThreadPoolExecutor(3) as pool:
+        queues.define("QLOCAL", "Q", {})
+        work, ended = queues.work(), threading.Event()
+        for number in range(200):
+            work.put("Q", Descriptor(persistence=1, correl_id=b"s" * 24), b"%d" % number)
+        work.commit()
+
+        def pass_through(persistence: int, cycles: int) -> int:
+            own, passed, mine = queues.work(), 0, Selection(correl_id=b"%d" % persistence * 24)
+            while passed < cycles and not ended.is_set():
+                own.put("Q", Descriptor(persistence=persistence, correl_id=mine.correl_id), b"passes")
+                own.commit()
+                own.get("Q", mine)
+                own.commit()
+                passed += 1
+            return passed
+
+        def browse() -> int:
+            browses = 0
+            while not ended.is_set():
+                reader = queues.work()
+                while reader.get("Q", Selection(browse=True)) is not None:
+                    pass
+                browses += 1
+            return browses
+
+        others = [pool.submit(pass_through, 0, 10**9), pool.submit(browse)]
+        lasting = pool.submit(pass_through, 1, _CYCLES)
+        try:
+            assert lasting.result(_SECONDS) == _CYCLES
+        finally:
+            ended.set()
+        assert all(each.result() for each in others)
