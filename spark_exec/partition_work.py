@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID, UNLIMITED, Descriptor
 from engine.errors import MessageException
-from engine.flow.put_rules import ASK_NOTHING, MAX_PRIORITY, check_put, defaulted, wrong_expiry
+from engine.flow.put_rules import MAX_PRIORITY, check_put, defaulted, wrong_expiry
 from engine.message.topics import ADDRESS
 from engine.work import Arrival, QueueAttributes, Selection
 
@@ -140,13 +140,10 @@ class PartitionWork:
         return not selection.whole_groups or _is_whole([offered for offered, _ in self._offered])
 
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
-        plain = descriptor.msg_type in ASK_NOTHING and descriptor.coded_char_set_id
-        if not plain or descriptor.report or descriptor.feedback or descriptor.msg_flags:
-            descriptor = check_put(descriptor, self.new_id)
+        descriptor = check_put(descriptor, self.new_id)
         if descriptor.expiry != UNLIMITED and descriptor.expiry <= 0:
             raise wrong_expiry(descriptor.expiry)
-        if descriptor.priority < 0 or not 0 <= descriptor.persistence <= 1:
-            defaulted((descriptor.priority, descriptor.persistence), (0, 0))
+        defaulted((descriptor.priority, descriptor.persistence), (0, 0))  # which refuses what no message has
         return self.put_as_it_is(queue, descriptor, body, syncpoint=syncpoint)
 
     def put_as_it_is(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:

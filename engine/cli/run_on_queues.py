@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import typer
 
 from engine.cli.command_failures import USAGE, visible
+from engine.cli.shared_options import show
 from engine.errors import ConfigurationException, MessageException
 
 if TYPE_CHECKING:
@@ -303,8 +304,6 @@ def _report(started: list[tuple[Flow, Counts]], *, as_json: bool) -> None:
         {"flow": flow.qualified_name, "messages": counts.messages, "failed": counts.failed} for flow, counts in started
     ]
     lines = (f"{row['flow']}: {row['messages']:,} in, {row['failed']:,} failed" for row in rows)
-    from engine.cli.shared_options import show
-
     show({"flows": rows}, lines, as_json=as_json)
 
 

@@ -281,8 +281,6 @@ def check_descriptor(ccsid: int, encoding: int, format_: str) -> None:
 
 def check_queue_manager(name: str) -> None:
     """Refuse what is no name of a queue manager."""
-    import re
-
     from engine.flow.queue_options import QUEUE_MANAGER
 
     if not re.fullmatch(QUEUE_MANAGER.regex, name):

@@ -228,8 +228,7 @@ def planned_for(source: Source, statement: OfTable, place: Names, within: Any = 
     return plan_of(statement, tables, source.driver)
 
 
-if TYPE_CHECKING:
-    from engine.databases.link import Link
+# Stored procedures
 
 _NO_ROUTINE: Final = "42883"
 _NOT_HERE: Final = "0A000"
@@ -270,7 +269,7 @@ def _called(link: Link, procedure: Procedure, known: Sequence[Any], values: tupl
         answer = _asked(link, f"CALL {title}({', '.join(arguments)})", values)
         row = tuple(answer.rows[0]) if answer.rows else ()
         return _row(row[:outputs], [_fetched(link, cursor) for cursor in row[outputs:]])
-    answer = _asked(link, f"SELECT * FROM {title}({', '.join(_arguments(procedure, with_out=False))})", values)  # noqa: S608 - quoted
+    answer = _asked(link, f"SELECT * FROM {title}({', '.join(_arguments(procedure, with_out=False))})", values)  # noqa: S608 - names are quoted, values bound
     if procedure.result_sets and not (outputs or procedure.returns):
         if is_set and known[6]:  # each row is a cursor
             return _row((), [_fetched(link, cursor) for (cursor,) in answer.rows])

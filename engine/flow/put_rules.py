@@ -161,4 +161,4 @@ def check_reply_to(report: int, message_type: int, reply_to_q: str) -> None:
     if (message_type == REQUEST or report & _ANSWERED) and not reply_to_q.strip():
         asks = "is a request" if message_type == REQUEST else f"asks for reports ({report:#x})"
         text = f"a message {asks}, and names no queue for the answer: give it a reply_to_q"
-        raise MessageException(_MISSING_REPLY_TO_Q, text, reason=_MISSING_REPLY_TO_Q)
+        raise _refusal(_MISSING_REPLY_TO_Q, text)

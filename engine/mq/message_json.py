@@ -18,6 +18,7 @@ from engine.mq import pcf
 from engine.mq.properties import join, split
 from engine.mq.property_names import check_names, problem_of
 from engine.mq.property_types import Property
+from engine.mq.refusals import MSG_TOO_BIG_FOR_Q, refusal
 
 _NAMES: Final = (
     *(
@@ -187,7 +188,6 @@ def _body(given: Mapping[str, object]) -> bytes:
 _OF_JSON: Final = 8  # how much longer than its body and its properties a message is as JSON, at most
 _OF_DESCRIPTOR: Final = 1 << 16  # bytes that the other fields take at most
 _FLAGS: Final = re.compile(rb'"msg_flags"\s*:\s*([0-9]{1,10})')
-_MSG_TOO_BIG: Final = 2030
 
 
 def numbered_lines(stream: BinaryIO, manager: Any, queue: str) -> Iterator[tuple[int, bytes]]:
@@ -204,7 +204,7 @@ def numbered_lines(stream: BinaryIO, manager: Any, queue: str) -> Iterator[tuple
             line += stream.readline(_most(allowed) + 1 - len(line))
         if len(line) > _most(allowed):
             text = f"line {number} has more than {_most(allowed):,} bytes, and a message on {queue} {allowed:,} at most"
-            raise MessageException(_MSG_TOO_BIG, f"{text}: shorten it, or ALTER MAXMSGL", reason=_MSG_TOO_BIG)
+            raise refusal(MSG_TOO_BIG_FOR_Q, f"{text}: shorten it, or ALTER MAXMSGL")
         if line.strip():
             yield number, line
 

@@ -304,6 +304,13 @@ class Queue:
             return here
         return merge(here, *(backing.with_ids(keys) for backing in self.backings), key=attrgetter("order"))
 
+    def has_another(self, key: bytes, stored: Stored) -> bool:
+        """Returns True where another message than one that waits has an id."""
+        line = self._indexed().get(key)
+        if line is not None and line.live > (stored.order in self._waiting):
+            return True
+        return any(one.order != stored.order for backing in self.backings for one in backing.with_ids((key,)))
+
     def walk(self, after: int) -> Iterator[Stored]:
         """Yields all messages behind an order, in order."""
         self._orders = swept(self._orders, self._waiting)  # which leaves it a heap

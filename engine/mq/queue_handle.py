@@ -63,9 +63,8 @@ class Handle:
         self.group = b""
         self.next_number = 1
         self.is_outside = False  # the group in hand is got outside units of work
-        self.whole: frozenset[bytes] = (
-            frozenset()
-        )  # groups that were whole when the first was taken, and of which more is to come
+        # groups that were whole when their first message was taken, and of which more is to come
+        self.whole: frozenset[bytes] = frozenset()
         self.cursor = -1
         self.changed = False  # since the last unit of work ended
         self.unfinished = False
@@ -110,9 +109,14 @@ class Handle:
             self.group, self.next_number, self.whole = group, number, whole
 
     def _has_more(self, stored: Stored, wanted: Selection) -> bool:
-        """Returns True where other messages of a group are there; a group that comes later may have its id."""
-        group = self.queue.with_ids((b"G" + stored.descriptor.group_id,))
-        return any(one.order > stored.order if wanted.browse else one.order != stored.order for one in group)
+        """Returns True where other messages of a group are there; a group that comes later may have its id.
+
+        One that is browsed stays whole, so that its last message ends it, wherever that stands.
+        """
+        descriptor = stored.descriptor
+        if wanted.browse:
+            return not descriptor.msg_flags & LAST_MSG_IN_GROUP
+        return self.queue.has_another(b"G" + descriptor.group_id, stored)
 
     def check_group(self, wanted: Selection | None, *, in_unit: bool | None) -> None:
         """Refuse the next message of a group in a unit of work where those before it were not, and the reverse.

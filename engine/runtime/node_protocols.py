@@ -1,4 +1,4 @@
-"""What a deployment asks of nodes beyond carrying messages: to take them in, to write files, to know their wires."""
+"""Protocols of nodes that do more than carry messages: they take them in, write files, or know their wires."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Entrance(Protocol):
     """A node at which messages enter a flow: it gets them itself."""
 
     def receive(self, work: UnitOfWork) -> Message | None:
-        """The next message of its queue, or None where there is none."""
+        """Returns the next message of its queue, or None where there is none."""
         ...
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from esql import syntax
 from esql.emit.emitted_code import BOOLEAN, CHARACTER, Value
@@ -118,7 +118,10 @@ def _last_move(body: Body, node: syntax.Call) -> Value:
     return Value(body.load(variable, "moved"), BOOLEAN, nullable=False)
 
 
-def _counting(question: str, function: Callable[[ast.expr], ast.expr], nothing: object, otherwise: str) -> object:
+Special: TypeAlias = Callable[[Body, syntax.Call], Value]
+
+
+def _counting(question: str, function: Callable[[ast.expr], ast.expr], nothing: object, otherwise: str) -> Special:
     def emit(body: Body, node: syntax.Call) -> Value:
         argument = node.arguments[0]
         type_ = function_catalog.find(node.name[-1].upper()).result
@@ -165,11 +168,11 @@ def _bitstream(body: Body, node: syntax.AsBitstream) -> Value:
     return apply(body, "ASBITSTREAM", [Value(code, nullable=nullable)], given)
 
 
-_SPECIAL: Final[Mapping[str, Callable[[Body, syntax.Call], Value]]] = {
+_SPECIAL: Final[Mapping[str, Special]] = {
     "LASTMOVE": _last_move,
-    "CARDINALITY": _counting("count", lambda made: made, 0, "len"),  # type: ignore[dict-item]
-    "EXISTS": _counting("child", is_some, None, "bool"),  # type: ignore[dict-item]
-    "SINGULAR": _counting("count", _is_one, 0, "len"),  # type: ignore[dict-item]
+    "CARDINALITY": _counting("count", lambda made: made, 0, "len"),
+    "EXISTS": _counting("child", is_some, None, "bool"),
+    "SINGULAR": _counting("count", _is_one, 0, "len"),
     "THE": lambda body, node: Value(call("value_of", the_item(body, node))),
     "EVAL": _eval,
 }

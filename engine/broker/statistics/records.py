@@ -215,7 +215,7 @@ _NODE: Final = (
 def exposition(archives: Iterable[Mapping[str, Any]]) -> str:
     """Returns the text that Prometheus reads, made of archive records."""
     try:
-        from prometheus_client import CollectorRegistry, generate_latest  # noqa: PLC0415
+        from prometheus_client import CollectorRegistry, generate_latest  # noqa: PLC0415 - a package that may be missing
     except ImportError as error:
         text = "Prometheus samples need the package prometheus-client: pip install 'penstock[telemetry]'"
         raise ConfigurationException(text) from error
@@ -234,7 +234,7 @@ class _Records:
 
     def collect(self) -> Iterator[Any]:
         """Yields a family of samples for each figure."""
-        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily  # noqa: PLC0415
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily  # noqa: PLC0415 - as above
 
         for name, text, field, scale in _FLOW:
             family = CounterMetricFamily(name, text, labels=list(self._labels))

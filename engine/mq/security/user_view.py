@@ -41,12 +41,8 @@ if TYPE_CHECKING:
 _TYPES: Final = {"QLOCAL": QUEUE, "QALIAS": QUEUE, "TOPIC": TOPIC}
 _NAMED: Final = {"QLOCAL": "QUEUE", "QALIAS": "QUEUE", "TOPIC": "TOPIC"}
 _SUB: Final = "SUB"
-_BESIDE: Final = (
-    "DURABLE",
-    "NEWONLY",
-    "PROPCTL",
-    "SUBTYPE",
-)  # what a subscription is defined with beside its attributes
+# What a subscription is defined with beside its attributes.
+_BESIDE: Final = ("DURABLE", "NEWONLY", "PROPCTL", "SUBTYPE")
 
 
 class Guarded(Publisher):

@@ -102,10 +102,6 @@ def _main(source: str, target: str, size: str) -> None:
     environment.close()
 
 
-if __name__ == "__main__":
-    _main(*sys.argv[1:])
-
-
 _CHECKED_SINCE_2: Final = ("counts", "references", "objects", "decisions")
 _QUEUE: Final = 4  # bytes of the number of a queue, by which entries of the index of ids began in format 2
 _ID_AND_QUEUE: Final = 13  # bytes of it, of the kind of the id and of the folded id
@@ -159,7 +155,9 @@ def _has_format(number: int, transaction: Any, environment: Environment) -> bool
     return int(transaction.get(WRITTEN, b"0", db=environment.db["meta"])) >= number
 
 
-STEPS: Final[Mapping[int, Callable[[Path, int], None]]] = {
-    1: _check_counters,
-    2: _order_by_ids,
-}  # by the format that each begins with
+# By the format that each begins with.
+STEPS: Final[Mapping[int, Callable[[Path, int], None]]] = {1: _check_counters, 2: _order_by_ids}
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])
