@@ -16,6 +16,9 @@ INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check 
 # tests start hundreds of them, so what has changed since the installation is compiled again.
 COMPILE = $(VENV)/bin/python -m compileall -q engine esql flows nodes parsers spark_exec
 
+# A test that takes ten minutes hangs: where its threads stand is printed, and with -n the other tests go on.
+HANGS := -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # Two installations into one .venv would tread on each other, so `make -j` runs these targets one by one too.
@@ -46,7 +49,7 @@ spark-demo: $(VENV)/.spark ## carry 10,000 messages through sample flows on Spar
 .PHONY: test
 test: $(VENV)/.dev ## run the tests, but for those marked slow
 	@$(COMPILE)
-	@$(VENV)/bin/python -m pytest -m "not slow" $(ARGS)
+	@$(VENV)/bin/python -m pytest -m "not slow" $(HANGS) $(ARGS)
 
 .PHONY: test-slow
 test-slow: $(VENV)/.slow ## run the tests marked slow
@@ -73,7 +76,7 @@ check-tests: $(VENV)/.dev
 ifdef TESTED
 	@echo "make check: the tests are left out (TESTED=$(TESTED))"
 else
-	$(call step,tests,python -m pytest -m "not slow" $(ARGS),the failures are listed above)
+	$(call step,tests,python -m pytest -m "not slow" $(HANGS) $(ARGS),the failures are listed above)
 endif
 
 .PHONY: format

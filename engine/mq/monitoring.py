@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.mq.accounting import Accounting
@@ -27,12 +29,12 @@ class Monitoring:
         self._manager = manager
         self._works = works
         self._lock = threading.RLock()
-        self._said = threading.Event()
+        self._said: SimpleQueue[None] = SimpleQueue()  # which, unlike an Event, may be told by a finalizer anywhere
         self._stopped = False
         self._thread: threading.Thread | None = None
         manager.directory.running = self.running
         self.statistics = Statistics(manager, clock)
-        self.accounting = Accounting(manager, clock, self._said.set)
+        self.accounting = Accounting(manager, clock, self._tell)
 
     def change(self) -> None:
         """Act by what definitions say now: intervals begin at once where none runs, and else when it has ended."""
@@ -46,7 +48,7 @@ class Monitoring:
         with self._lock:
             self.statistics.change()
             self.accounting.change(list(self._works))
-        self._said.set()
+        self._tell()
         if self._thread is None and not self._stopped:
             self._thread = threading.Thread(target=self._run, name="penstock-monitoring", daemon=True)
             self._thread.start()
@@ -69,7 +71,7 @@ class Monitoring:
         if self._stopped:
             return
         self._stopped = True
-        self._said.set()
+        self._tell()
         if self._thread is not None:
             self._thread.join()
             with self._lock:
@@ -84,11 +86,17 @@ class Monitoring:
         """Returns the intervals of the queue manager that run now, as attributes that are shown."""
         return {"CURSTATIME": self.statistics.running, "CURACCTIME": self.accounting.running}
 
+    def _tell(self) -> None:
+        """Have the thread look what is due."""
+        self._said.put(None)
+
     def _run(self) -> None:
         while not self._stopped:
             with self._lock:
                 due = [moment for moment in (self.statistics.due(), self.accounting.due()) if moment is not None]
-            self._said.wait(max(0.0, min(due) - time.time()) if due else None)
-            self._said.clear()
+            with suppress(Empty):
+                self._said.get(timeout=max(0.0, min(due) - time.time()) if due else None)
+                while True:
+                    self._said.get_nowait()
             if not self._stopped:
                 self.run()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -329,3 +332,25 @@ def test_all_that_a_task_did(queues: QueueManager) -> None:
         }
         assert (rounds, 0, rounds) == (a["gets_failed"], a["puts_failed"], full["puts_failed"])
         assert min(a["put_elapsed"], a["put_cpu"], a["get_elapsed"], a["get_cpu"]) > 0
+
+
+def test_a_task_may_end_anywhere() -> None:
+    """A unit of work that the interpreter removes while its queue manager looks what is due holds nobody up."""
+    queues = QueueManager("A")
+    carried_out(queues, "ALTER QMGR ACCTQ(ON)")
+    units, files = [queues.work() for _ in range(500)], {threading.__file__, "engine/mq/monitoring.py"}
+
+    def end_one(frame: FrameType, event: str, _: Any) -> Any:
+        if event == "line" and units:
+            units.pop()
+        return end_one if frame.f_code.co_filename.endswith(tuple(files)) else None
+
+    def tell() -> None:
+        sys.settrace(end_one)
+        queues.monitoring.change()
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert (False, True) == (thread.is_alive(), len(units) < 500)
+    queues.close()
