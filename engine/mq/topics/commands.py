@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Container, Mapping, Sequence
@@ -33,6 +34,7 @@ from engine.mq.topics.retained import retained_fitting
 if TYPE_CHECKING:
     from engine.flow.command_answers import Answered
     from engine.mq.manager import QueueManager
+    from engine.mq.property_types import Property
     from engine.mq.topics.asking import Asked
     from engine.mq.unit import Work
     from engine.work import Arrival
@@ -180,7 +182,8 @@ class Listeners:
 
 
 _PUBLISHES: Final = frozenset({"CorrelAsId", "IsRetainedPub", "Local", "NoReg", "OtherSubsOnly", "RetainPub"})
-_TOLD: Final = {"PubTime": "mqps.Pti", "SeqNum": "mqps.Seq"}  # what a publisher tells subscribers beside the topic
+_TOLD: Final = {"PubTime": "mqpse.Pts", "SeqNum": "mqpse.Seq"}  # what a publisher tells subscribers beside the topic
+_NUMBER: Final = re.compile("[0-9]{1,9}")
 
 
 def carry_out(manager: QueueManager, work: Work, command: Asked) -> Answered:
@@ -202,7 +205,9 @@ def _publish(manager: QueueManager, work: Work, command: Asked) -> Answered:
     without = None
     if "OtherSubsOnly" in options:
         without = Subscriber.of(manager, command, options).is_sent
-    told = {_TOLD[name]: command.one(name) for name in _TOLD if command.one(name)}
+    told: dict[str, Property] = {_TOLD[name]: command.one(name) for name in _TOLD if command.one(name)}
+    if _NUMBER.fullmatch(number := command.one("SeqNum")):
+        told[_TOLD["SeqNum"]] = int(number)
     folders = [*command.others, *folder_texts(told)]
     descriptor, body = command.behind, command.body
     if folders:

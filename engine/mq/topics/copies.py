@@ -42,7 +42,7 @@ _BROKER: Final = 26  # MQAT_BROKER
 _IDENTITY: Final = slice(14, 17)  # of a descriptor: the user, accounting token and identity data
 _NOBODY: Final = ("", NO_TOKEN, "")
 _LEFT_TO_THE_TOPIC: Final = (0, 1)
-_OF_COMMANDS: Final = frozenset({"psc", "pscr", "mqps"})
+_OF_COMMANDS: Final = frozenset({"psc", "pscr", "mqps", "mqpse"})
 _OF_PROGRAMS: Final = frozenset(
     {"usr", "mcd", "jms", "mqext"}
 )  # folders that PROPCTL(COMPAT) gives all properties with
@@ -55,7 +55,7 @@ _QUEUED: Final = (COMMANDED, UNINFORMED)
 COMPATIBLE: Final = (
     "COMPAT"  # MSGPROP to a queue whose PROPCTL is this: the topic is told beside other properties alone
 )
-_TOLD: Final = {"mqps.Pti": "psc.PubTime", "mqps.Seq": "psc.SeqNum"}  # by the publisher, as commands name it
+_TOLD: Final = {"mqpse.Pts": "psc.PubTime", "mqpse.Seq": "psc.SeqNum"}  # by the publisher, as commands name it
 _AS_PROPERTY: Final = {said: name for name, said in _TOLD.items()} | {name: name for name in _TOLD}
 
 
@@ -166,7 +166,7 @@ class Publication(NamedTuple):
             said["psc.Topic"] = self.topic
             if self.point:
                 said["psc.SubPoint"] = self.point
-            said |= {_TOLD[name]: value for name, value in told.items()}
+            said |= {_TOLD[name]: str(value) for name, value in told.items()}
             return said | ({"psc.SubUserData": user_data} if user_data else {})
         said = {"mqps.Top": self.topic, **told}
         if self.retained:

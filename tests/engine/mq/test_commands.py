@@ -11,7 +11,7 @@ from engine.descriptor import Descriptor
 from engine.errors import BrokerError
 from engine.flow.command_answers import Answered
 from engine.mq import QueueManager
-from engine.mq.properties import folders_of, opened, with_folders
+from engine.mq.properties import folders_of, opened, properties_of, with_folders
 from engine.mq.topics import commands
 from engine.mq.topics.asking import Asked
 from engine.mq.topics.commands import CONTROL, STREAM
@@ -279,19 +279,22 @@ def test_other_folders() -> None:
     work.put(CONTROL, *with_folders([publish + usr], descriptor, b"body"))
     work.commit()
     queues.topics.drain()
-    for queue, told in (("Q", "psc"), ("OTHER", "mqps")):
+    for queue, told in (("Q", ["psc", "usr"]), ("OTHER", ["mqps", "mqpse", "usr"])):
         (arrival,) = queues.browse(queue)
-        (first, _), (second, text) = folders_of(*arrival)
-        assert (told, "usr", usr, b"body") == (first, second, text, opened(*arrival)[2])
+        folders = folders_of(*arrival)
+        assert (told, usr, b"body") == ([name for name, _ in folders], folders[-1][1], opened(*arrival)[2])
 
 
 def test_what_the_publisher_tells() -> None:
     """Subscribers are told when a publication was made, and its number, where the publisher tells them."""
     queues = manager()
+    queues.mqsc("DEFINE SUB(TELL) TOPICSTR('n/#') DEST(OTHER) PSPROP(MSGPROP)\nALTER QL(OTHER) PROPCTL(ALL)")
     assert OK == ask(queues, REG)
     assert OK == ask(queues, PUB + "<PubTime>2026111910000000</PubTime><SeqNum>7</SeqNum>")
     told = dict(opened(*queues.browse("Q")[0])[0])
     assert ("2026111910000000", "7") == (told["psc.PubTime"], told["psc.SeqNum"])
+    properties = properties_of(*queues.browse("OTHER")[0])
+    assert {"mqps.Top": "n/a", "mqpse.Pts": "2026111910000000", "mqpse.Seq": 7} == properties
 
 
 def test_a_shared_subscription_is_kept(tmp_path: Path) -> None:
