@@ -80,7 +80,7 @@ class QueueManager(Publisher):
         self._works = Works[Work]()
         self.expiry = self.admission.expiry = Expiry(self, clock)
         self.monitoring = Monitoring(self, self._works, clock)
-        self._administering = threading.Lock()
+        self._administering = threading.RLock()  # as a definition may need a queue of the system, which is defined then
         self.directory.add_all(definitions, dead_letter_queue)
         self.directory.settings |= {"DEADQ": dead_letter_queue, "MAXUMSGS": _MOST_UNCOMMITTED}
         self.configure()
