@@ -138,10 +138,16 @@ class Journal:
         self._wake.release()  # another is there where Ctrl-C came as this one was started
 
     def _is_to_write(self, job: Job) -> bool:
-        """Returns True where nobody writes, or for who comes last of those that are waited for: it has the right to."""
+        """Returns True where nobody writes, or for who comes last of those that are waited for: it has the right to.
+
+        So has one that was given the right before it asked. It was told by its turn, which it would take, as it waits
+        for others, for the word of one that writes in its place.
+        """
         with self._mutex:
             if self._writer is None or (self._gathers and self._have_come()):
                 self._writer, self._gathers = job, False
+            elif self._writer is job:
+                job.turn.acquire(False)
             return self._writer is job
 
     def _pass_on(self, job: Job) -> None:

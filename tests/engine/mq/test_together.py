@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -242,6 +244,43 @@ def test_who_leaves_as_it_is_to_write_does_not_keep_others_from_it(tmp_path: Pat
     assert [None, None] == told
     assert {b"interrupted", b"later"} == set(queues.store.store.decisions())
     queues.close()
+
+
+def test_who_is_given_the_right_to_write_before_it_asks_writes_alone(tmp_path: Path) -> None:
+    """Of those who commit while it writes none writes beside it: each unit is written once, and counted once."""
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        queues.define("QLOCAL", "Q", {})
+        assert queues.store is not None
+        journal, writer = queues.store.store.journal, Job(Record(), lambda _: None, awaited=True)
+
+        def put() -> None:
+            queues.work().put("Q", Descriptor(persistence=PERSISTENT), b"", syncpoint=False)
+
+        others = [threading.Thread(target=put, daemon=True) for _ in range(3)]
+
+        class Pending(deque[Job]):
+            def append(self, job: Job) -> None:
+                super().append(job)
+                if journal._writer is writer:
+                    journal._pass_on(writer)
+
+        def watch(step: str) -> None:
+            if step == "written" and others[0].ident is None:
+                for other in others:
+                    other.start()
+                while len(journal._pending) < len(others):
+                    time.sleep(0.001)
+                time.sleep(0.1)  # in which the last of them would begin to write
+
+        journal._pending, journal.transactions.watch = Pending(), watch
+        journal._committers.note({1, 2})  # for whom it waits as well
+        assert journal._is_to_write(writer)
+        put()
+        for other in others:
+            other.join(10)
+        assert (4, 0) == (queues.depth("Q"), sum(other.is_alive() for other in others))
+    assert [] == list(check(tmp_path / "QM"))
 
 
 def test_who_comes_first_waits_for_others_behind_several_that_waited_in_vain(
