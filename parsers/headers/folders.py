@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Final, Generic, Protocol, TypeVar
 
 from lxml import etree
 
 from engine.errors import ParserException
+from engine.message.thread_parsers import own_parser
 from engine.tree.element import Element
 from engine.tree.sharing import written
 from engine.tree.source import KIND, NAME, NAME_VALUE, VALUE, Handle, Source, Value, kept
@@ -21,6 +21,7 @@ from parsers.headers.fields import TOP
 from parsers.headers.layout import Beside
 from parsers.markup.text import escape, name_of, quote, text_of
 
+_KIND: Final = "folders"
 _FEW: Final = 16  # as many are looked through faster than they are sorted
 
 
@@ -211,8 +212,7 @@ class Folders(Source):
         return self._named.among(handle, self.children(handle), wanted.name)
 
 
-@lru_cache(maxsize=1)
-def _parser() -> etree.XMLParser:
+def _new_parser(_: str) -> etree.XMLParser:
     # collect_ids stays on: turning it off makes libxml2 load external DTDs.
     return etree.XMLParser(
         encoding="UTF-8",
@@ -229,7 +229,7 @@ def _read(content: bytes, where: str) -> tuple[Node, ...]:
     if b"<!DOCTYPE" in content:
         raise ParserException(5009, f"{where}: a folder cannot have a document type", "MQRFH2")
     try:
-        top = etree.fromstring(_BEFORE + content + _AFTER, _parser())
+        top = etree.fromstring(_BEFORE + content + _AFTER, own_parser(_KIND, _new_parser))
     except etree.XMLSyntaxError as error:
         problem = (error.msg or "nothing can be read").split(", line ")[0]
         line, column = error.position

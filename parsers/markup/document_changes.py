@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 
 from lxml import etree
 
+from engine.message.thread_parsers import keep_names_apart
 from parsers.markup.document import Document
 from parsers.markup.lxml_nodes import tidy
 from parsers.markup.text import escape, quote
@@ -207,6 +208,7 @@ def written_by_libxml(document: Document, node: etree._Element, plan: Sequence[C
     is_tidy = not len(node) or document.is_tidy
     if is_tidy and not plan:
         return etree.tostring(node, encoding="unicode", with_tail=False)
+    keep_names_apart()
     copied = copy(node)  # lxml copies all that is below a node, and nothing beside it
     places = _places(plan, node, copied)
     if not is_tidy:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import codecs
-from functools import lru_cache
-from threading import get_ident
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias
 
 from lxml import etree
 
 from engine.errors import ConversionException, Insert, ParserException
+from engine.message.thread_parsers import forget_parsers, own_parser
 from parsers.charsets.ccsid import codec, decode
 
 if TYPE_CHECKING:
@@ -46,15 +45,12 @@ class How(NamedTuple):
 Read: TypeAlias = tuple[etree._Element, bytes, str, bool]
 
 
-@lru_cache(maxsize=256)
 def _parser(how: How) -> etree.XMLParser:
-    return _new_parser(how)
+    return own_parser(how, _new_parser)
 
 
-# A parser that is fed keeps what it was fed until it is closed, so that each thread needs its own.
-@lru_cache(maxsize=256)
-def _feeder(thread: int, encoding: str, keep: Retention) -> etree.XMLParser:
-    return _new_parser(How(encoding, keep))
+def _new_feeder(kind: tuple[str, Retention]) -> etree.XMLParser:
+    return _new_parser(How(*kind))
 
 
 def _fed(data: bytes, encoding: str, keep: Retention) -> etree._Element | None:
@@ -62,14 +58,14 @@ def _fed(data: bytes, encoding: str, keep: Retention) -> etree._Element | None:
 
     None says that it is to be read the other way, which alone tells what is wrong with a document.
     """
-    parser = _feeder(get_ident(), encoding, keep)
+    parser = own_parser((encoding, keep), _new_feeder)
     try:
         parser.feed(data)
         return parser.close()
     except etree.XMLSyntaxError:
         return None
     except BaseException:  # an interruption may have left the parser in the middle of this document
-        _feeder.cache_clear()
+        forget_parsers()
         raise
 
 

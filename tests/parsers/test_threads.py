@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +17,7 @@ from engine.tree.sharing import copy
 from engine.tree.source import NAME
 from engine.tree.step import Step
 
+ROOT = Path(__file__).resolve().parents[2]
 FIELDS = 60
 THREADS = 4
 TRIES = 25
@@ -92,3 +96,54 @@ def test_fields_that_two_threads_count() -> None:
         shared.add("a", number)
     step = Interrupted(shared, found)
     assert [5, 5, 5] == [shared.count(step), *found, len(shared.every(step))]
+
+
+# Each thread begins with what could give it the names of another, then reads documents whose names are new.
+READERS = """
+import sys, threading, time
+from engine.message.assembly import Message
+from engine.message.xpath import XPath
+from engine.parser import Follow, Portion
+from parsers.headers.folders import _read
+from parsers.markup.element_types import Retention
+from parsers.markup.reading import How, _parser, read_document
+from engine.tree.element import Element
+from lxml import etree
+
+def begin(number):
+    if sys.argv[1] == "folders":
+        _read(b"<usr><a>1</a></usr>", "usr")
+    elif sys.argv[1] == "new documents":
+        XPath("1").value(Message(Element("Root")))
+    else:
+        etree.fromstring(b"<a/>", _parser(How("utf-8", Retention())))
+
+def carry(number):
+    begin(number)
+    end, turn = time.monotonic() + 3, 0
+    while time.monotonic() < end and not wrong:
+        turn += 1
+        names = [f"n{number}-{turn}-{field}" for field in range(100)]
+        data = f"<r>{''.join(f'<{name}/>' for name in names)}</r>".encode()
+        root = read_document(Portion(data, 0, len(data), Follow()), Retention())[0]
+        wrong.extend(set(names).symmetric_difference(node.tag for node in root))
+
+wrong = []
+begin(0)
+threads = [threading.Thread(target=carry, args=(number,)) for number in range(1, 4)]
+for thread in threads:
+    thread.start()
+carry(0)
+for thread in threads:
+    thread.join()
+print(len(wrong))
+"""
+
+
+@pytest.mark.parametrize("first", ["folders", "documents", "new documents"])
+def test_threads_have_names_of_their_own(first: str) -> None:
+    """Threads that read new names at the same time read those of their own documents, and the process lives on."""
+    done = subprocess.run(  # noqa: S603  # a program of the tests
+        [sys.executable, "-c", READERS, first], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (0, "0\n", "") == (done.returncode, done.stdout, done.stderr)

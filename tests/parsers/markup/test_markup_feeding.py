@@ -114,9 +114,8 @@ def test_an_interrupted_reading_leaves_nothing_behind(monkeypatch: pytest.Monkey
         def close(self) -> None:
             raise KeyboardInterrupt
 
-    feeder = reading._feeder
-    monkeypatch.setattr(reading, "_feeder", lambda *how: Interrupted(feeder(*how)))
-    monkeypatch.setattr(reading._feeder, "cache_clear", feeder.cache_clear, raising=False)
+    own = reading.own_parser
+    monkeypatch.setattr(reading, "own_parser", lambda *kind: Interrupted(own(*kind)))
     with pytest.raises(KeyboardInterrupt):
         answered(b"<a>", XMLNSC)
     monkeypatch.undo()
