@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from queue import SimpleQueue
 from typing import Any, Final, Protocol
 from uuid import UUID
 
@@ -285,13 +286,15 @@ class Link:
 
     def run(self) -> None:
         """Run until SIGTERM."""
-        signal.signal(signal.SIGTERM, lambda *_: self._ending.set())
+        told: SimpleQueue[None] = SimpleQueue()  # which, unlike an Event, a handler may tell while this thread waits
+        signal.signal(signal.SIGTERM, lambda *_: told.put(None))
         self._channel.send({"ready": True})
         parts = (Sending(self._member), Receiving(self._member))
         threads = [threading.Thread(target=self._keep_on, args=(part,), daemon=True) for part in parts]
         for thread in threads:
             thread.start()
-        self._ending.wait()
+        told.get()
+        self._ending.set()
         with self._lock:
             for work in (work for works in self._open.values() for work in works):
                 with suppress(BrokerError, OSError):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import typer
@@ -130,9 +131,9 @@ def run_on_queues(given: Given) -> None:
     """Run flows until SIGTERM or SIGINT."""
     from engine.runtime.flow_runner import FlowRunner
 
-    stopped = threading.Event()
+    stopped: SimpleQueue[None] = SimpleQueue()  # which, unlike an Event, a handler may tell while this thread waits
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopped.set())
+        signal.signal(number, lambda *_: stopped.put(None))
     runner = FlowRunner()
     with ExitStack() as around, _errors_shown():
         flows = _prepared(given, around)
@@ -143,7 +144,7 @@ def run_on_queues(given: Given) -> None:
                 started.append((flow, _started(runner, flow, running, manager)))
             names = ", ".join(flow.qualified_name for flow, _ in started)
             typer.echo(f"{names} ready on queue manager {manager.name}")
-            stopped.wait()
+            stopped.get()
         finally:
             runner.stop()
             runner.join()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -22,7 +24,7 @@ from engine.descriptor import PERSISTENT, Descriptor
 from engine.errors import BrokerError
 from engine.mq import QueueManager
 from engine.mq.topics.forwarding import TRANSMIT, Forwarded, packed
-from tests.broker.running import Running, end, until
+from tests.broker.running import ROOT, Running, end, until
 from tests.engine.transports.amqp_brokers import PASSWORD, USER, Broker, artemis, rabbitmq
 
 FILE = """\
@@ -232,6 +234,41 @@ def test_who_has_just_joined_is_sent_to() -> None:
             sending.step(work, cast("Queues", links))
             names.append("C")
     assert ["N.B", "N.B", "N.C"] == links.sent
+
+
+# A link that is told to end while the thread that waits for that has the lock of what it waits for.
+TOLD_AS_IT_WAITS = """
+import os, signal, sys, threading
+from pathlib import Path
+from engine.broker.channel import Channel
+from engine.broker.collective import collective_of
+from engine.broker.collective_link import Link, Member
+from engine.broker.folder import Folder
+
+events = []
+
+def enter(frame, event, _):
+    waits = frame.f_code is threading.Event.wait.__code__
+    return within if waits and frame.f_back.f_code is Link.run.__code__ else None
+
+def within(frame, event, _):
+    events.append(event)
+    if events.count("line") == 2:
+        os.kill(os.getpid(), signal.SIGTERM)
+    return within
+
+own, theirs = Channel.pair()
+threading.Timer(2, os.kill, (os.getpid(), signal.SIGTERM)).start()
+sys.settrace(enter)
+collective = collective_of({"name": "N", "url": "amqp://127.0.0.1:1"})
+Link(Folder(Path(sys.argv[1])), Member("A", "0d2f8a52-9c5e-4ce1-8f0f-6c5b1f3a7f10", collective, list), theirs).run()
+"""
+
+
+def test_a_link_that_is_told_to_end_as_it_begins(tmp_path: Path) -> None:
+    """It ends at once, at whatever moment of its wait for a signal that comes."""
+    command = [sys.executable, "-c", TOLD_AS_IT_WAITS, str(tmp_path)]
+    assert 0 == subprocess.run(command, cwd=ROOT, timeout=20, check=False).returncode  # noqa: S603  # a program of ours
 
 
 def test_errors_of_brokers_are_told() -> None:

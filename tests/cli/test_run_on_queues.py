@@ -3,12 +3,13 @@
 import os
 import signal
 import subprocess
+import sys
 
 import pytest
 
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager
-from tests.cli.command_line import PROGRAM, penstock
+from tests.cli.command_line import PROGRAM, ROOT, penstock
 from tests.cli.queues import command, eventually, made, running, started
 
 FLOW = """\
@@ -89,6 +90,40 @@ def test_a_stop_ends_whoever_has_the_folder(folder, flows, served):
         with QueueManager.open(folder) as manager:
             assert 1 == manager.depth("B") + manager.depth("C")
         assert 0 == process.wait(10)
+
+
+# Tells the program to end while the thread that waits for that has the lock of what it waits for.
+TOLD_AS_IT_WAITS = """
+import os, signal, sys, threading
+from engine.cli import main
+
+events = []
+
+def enter(frame, event, _):
+    waits = frame.f_code is threading.Event.wait.__code__
+    return within if waits and frame.f_back.f_code.co_name == "run_on_queues" else None
+
+def within(frame, event, _):
+    events.append(event)
+    if events.count("line") == 2:
+        os.kill(os.getpid(), signal.SIGTERM)
+    return within
+
+sys.settrace(enter)
+main()
+"""
+
+
+def test_a_run_that_is_told_to_end_as_it_becomes_ready(folder, flows):
+    """It ends in order, at whatever moment of its wait for a signal that comes."""
+    command_line = (sys.executable, "-c", TOLD_AS_IT_WAITS, "run", flows[0], "--queue-manager", str(folder))
+    with subprocess.Popen(command_line, cwd=ROOT, stdout=subprocess.PIPE) as running:  # noqa: S603  # our own program
+        try:
+            assert b"ready" in running.stdout.readline()
+            running.send_signal(signal.SIGTERM)
+            assert 0 == running.wait(20)
+        finally:
+            running.kill()
 
 
 def test_a_get_that_waits_is_ended_by_a_stop(folder):
