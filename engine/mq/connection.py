@@ -83,6 +83,9 @@ class Connection:
                     self._socket.sendall(b"".join(pieces))
             except OSError as error:
                 raise self._broken(UnsentError) from error
+            except BaseException:  # a signal's, or for want of memory: a part of the frame may have been sent
+                self.close()
+                raise
             return
         gathered: list[bytes] = []
         length = 0
@@ -103,18 +106,25 @@ class Connection:
                     self._socket.sendall(b"".join(gathered))
         except OSError as error:
             raise self._broken(UnsentError) from error
+        except BaseException:
+            self.close()
+            raise
 
     def answer(self, *kinds: int) -> Answer:
         """Returns the next answer, which is of one of the kinds; a refusal is raised as the error that it says."""
-        data = self._rest
-        while len(data) < HEAD.size:
-            data += self._received()
-        length, kind, flags, self.changes = HEAD.unpack_from(data)
-        end = HEAD.size + length
-        if len(data) < end:
-            data = self._filled(data, end)
-        self._rest = data[end:]
-        answer = Answer(kind, flags, data[HEAD.size : end])
+        try:
+            data = self._rest
+            while len(data) < HEAD.size:
+                data += self._received()
+            length, kind, flags, self.changes = HEAD.unpack_from(data)
+            end = HEAD.size + length
+            if len(data) < end:
+                data = self._filled(data, end)
+            self._rest = data[end:]
+            answer = Answer(kind, flags, data[HEAD.size : end])
+        except BaseException:  # what has come of the answer may be lost
+            self.close()
+            raise
         if kind == frames.REFUSED and frames.REFUSED not in kinds:
             raise frames.read_refusal(answer.data)
         if kind not in kinds:
