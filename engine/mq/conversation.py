@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from typing import TYPE_CHECKING, Final
 
 from engine.mq import frames
@@ -17,6 +18,10 @@ _FRAMES_A_TURN: Final = 64
 _LARGE: Final = 65_536  # bytes of a message behind which a turn ends
 
 Frame = tuple[int, int, bytes | memoryview]
+# What comes of frames that no client of ours sends.
+UNFOUNDED: Final = (
+    *(ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, struct.error),
+)
 
 
 class Conversation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.errors import BrokerError, ConfigurationException
 from engine.mq import frames
+from engine.mq.conversation import UNFOUNDED
 from engine.mq.protection.policies import policies_of
 from engine.mq.server_operations import unprotected
 from engine.work import Arrival, Selection
@@ -25,6 +27,8 @@ _PAGE: Final = 262_144  # bytes of a page of a cursor
 _LOOKS: Final = 50  # messages that one look passes over
 _MOST_CURSORS: Final = 256  # of one connection
 _AT_ONCE: Final = 32  # messages that one slice of a purge takes off their queue, as many as an overflow gives back
+_MOST_IDS: Final = 65_536  # that a client reserves at once
+_LOG: Final = logging.getLogger("penstock.queues")
 _AHEAD: Final = 20  # slices of a purge that the store is given before the first is written
 
 # Functions of the queue manager that a client may call as they are.
@@ -82,7 +86,7 @@ class Requests:
         elif name in {"authorise", "policies"}:
             session.answer_json(policies_of(manager) if name == "policies" else manager.work().authorise(*arguments))
         elif name == "new_ids":
-            session.answer_json(manager.new_ids(*arguments).hex())
+            session.answer_json(manager.new_ids(_checked_count(*arguments)).hex())
         elif name == "purge":
             session.owes = True
             self._server.work_on(Purge(self._server, session, *arguments).slices())
@@ -111,6 +115,9 @@ class Requests:
             except BrokerError as error:
                 refused = error
                 self._server.post(lambda: self._settle(session, lambda: session.refuse(refused)))
+            except Exception:  # who asked would wait for ever
+                _LOG.exception("%s of a client of user %s has failed, which is dropped", name, session.user)
+                self._server.post(lambda: self._server.drop(session))
             else:
                 if name == "define" and arguments[0] == "SUB" and arguments[2].get("DURABLE") == "NO":
                     session.subscriptions.add(arguments[1])
@@ -122,7 +129,10 @@ class Requests:
         if session.ended:
             self.end(session)
             return
-        answer()
+        try:
+            answer()
+        except UNFOUNDED:
+            self._server.drop(session)
         self._server.ready(session)
 
     def end(self, session: Session) -> None:
@@ -168,7 +178,15 @@ class Requests:
         except BrokerError as error:
             session.cursors.pop(number, None)
             session.refuse(error)
+        except UNFOUNDED:
+            self._server.drop(session)
         self._server.ready(session)
+
+
+def _checked_count(count: object) -> int:
+    if not isinstance(count, int) or not 0 < count <= _MOST_IDS:
+        raise ValueError(count)
+    return count
 
 
 def purge_then(manager: Any, queue: str, most: int, then: Callable[[int, BrokerError | None], None]) -> int:
@@ -209,6 +227,9 @@ class Purge:
                 took = self._take()
             except BrokerError as error:
                 self._failed = error
+            except UNFOUNDED:
+                self._server.drop(self._session)
+                return
             yield True
         while self._ahead:
             yield False

@@ -37,6 +37,7 @@ _QUIET: Final = 1.0  # seconds for which a client has said nothing that is at no
 _DRAINING: Final = 0.02  # seconds between two looks at clients that are still at work
 _ENDING: Final = 10.0  # seconds for which commits that are being synced are waited for
 _SPARE: Final = 256
+_LONGEST: Final = 3_600.0  # seconds: the system takes no timeout of weeks
 
 
 class Server:
@@ -276,7 +277,7 @@ class Server:
         if self._drained:
             return _DRAINING
         if self._limits:
-            return max(0.0, self._limits[0][0] - time.monotonic())
+            return min(max(0.0, self._limits[0][0] - time.monotonic()), _LONGEST)
         return -1.0
 
     def _withdraw(self) -> None:

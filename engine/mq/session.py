@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.errors import BrokerError, MessageException
 from engine.mq import frames
 from engine.mq.addresses import Peer
-from engine.mq.conversation import Conversation, Frame
+from engine.mq.conversation import UNFOUNDED, Conversation, Frame
 from engine.mq.frames import Get
 from engine.mq.server_operations import Unfinished, unprotected
 from engine.mq.session_gets import begin_get, stop_waiting
@@ -83,7 +82,7 @@ class Session(Conversation):
                 self.server.requests.take(self, kind, bytes(data))
         except BrokerError as error:
             self.refuse(error)
-        except (ValueError, LookupError, TypeError, AttributeError, struct.error):  # what no client of ours sends
+        except UNFOUNDED:
             self.server.drop(self)
 
     @property
