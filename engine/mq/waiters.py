@@ -53,9 +53,11 @@ class Sleep:
         self._lock.acquire()
 
     def end(self) -> None:
-        """Wake the thread."""
-        if self._lock.locked():
+        """Wake the thread; two may do so at once, as one that has the queue manager's lock, and a journal's writer."""
+        try:
             self._lock.release()
+        except RuntimeError:
+            return  # it is awake
 
     def wait(self, seconds: float | None) -> None:
         """Sleep until woken, or for so many seconds."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from queue import Queue
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from engine.mq.store.committers import Absence, Committers
 from engine.mq.store.job import Job
 from engine.mq.store.journal import Journal
 from engine.mq.store_changes import Record
+from engine.mq.waiters import Sleep
 
 
 def test_who_leaves_as_it_is_woken_does_not_keep_others_asleep(tmp_path: Path) -> None:
@@ -152,3 +155,25 @@ def test_threads_that_a_commit_wakes_are_woken_in_turn(tmp_path: Path) -> None:
         assert not any(thread.is_alive() for thread in threads)
         asleep[0].end()  # outside a commit it is at once
         asleep[0].wait(10)
+
+
+def test_two_may_end_a_sleep_at_once() -> None:
+    """Wherever in that the other ends it as well, it is over, and neither hears of it."""
+    for place in range(20):
+        sleep, left = Sleep(), [place]
+
+        def end_as_well(frame: FrameType, event: str, _: Any, sleep: Sleep = sleep, left: list[int] = left) -> Any:
+            frame.f_trace_opcodes = frame.f_code is Sleep.end.__code__
+            if event == "opcode":
+                if not left[0]:
+                    sleep.end()
+                left[0] -= 1
+            return end_as_well
+
+        before = sys.gettrace()
+        sys.settrace(end_as_well)
+        try:
+            sleep.end()
+        finally:
+            sys.settrace(before)
+        sleep.wait(None)
