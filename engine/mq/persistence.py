@@ -44,18 +44,27 @@ def create(manager: QueueManager, folder: Path, name: str, max_size: int) -> Non
 def opened(manager: QueueManager, folder: Path, wait: float) -> QueueManager:
     """Returns a queue manager with what is in its folder."""
     check_place(folder)
-    store = stores.Store(folder, wait)
-    manager.name = store.name
-    manager.admission.numbers = Numbers(store.name, manager.lock, store.last_number())
-    manager.directory.settings |= defaults("QMGR") | {"QMNAME": store.name}
-    manager.store = Lasting(manager, store)
-    manager.store.restore()
-    manager.security.is_lasting = True
-    manager.security.principals = Principals(folder / GROUPS)
-    manager.configure()
+    manager.store = Lasting(manager, stores.Store(folder, wait))
+    try:
+        _begin(manager, manager.store, folder)
+    except BaseException:
+        manager.store.close(in_order=False)  # else nobody could open it before this process ends
+        raise
     manager.topics.listen()
     manager.monitoring.change()
     return manager
+
+
+def _begin(manager: QueueManager, lasting: Lasting, folder: Path) -> None:
+    """Give a queue manager what its store holds, and what else is in its folder."""
+    store = lasting.store
+    manager.name = store.name
+    manager.admission.numbers = Numbers(store.name, manager.lock, store.last_number())
+    manager.directory.settings |= defaults("QMGR") | {"QMNAME": store.name}
+    lasting.restore()
+    manager.security.is_lasting = True
+    manager.security.principals = Principals(folder / GROUPS)
+    manager.configure()
 
 
 class Lasting:

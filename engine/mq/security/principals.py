@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Final
 
+from engine.errors import ConfigurationException
+
 _MOST: Final = 100_000  # users whose groups are remembered
 GROUPS: Final = "groups"  # the file, in the folder of the queue manager, with the form of /etc/group
 
@@ -28,15 +30,24 @@ class Principals:
     def refresh(self) -> None:
         """Read the file again."""
         listed: dict[str, list[str]] = {}
-        text = self._path.read_text("utf-8") if self._path is not None and self._path.is_file() else ""
-        for line in text.splitlines():
+        for number, line in enumerate(self._lines(), 1):
             if not line.strip() or line.startswith("#"):
                 continue
-            name, *_, users = line.split(":")
-            for user in users.split(","):
+            name, colon, rest = line.partition(":")
+            if not colon:
+                raise ConfigurationException(f"{self._path}:{number}: no group: write it as name:user,user")
+            for user in rest.rpartition(":")[2].split(","):
                 if user.strip():
                     listed.setdefault(user.strip(), []).append(name.strip())
         self._listed, self._known = listed, {}
+
+    def _lines(self) -> list[str]:
+        if self._path is None or not self._path.is_file():
+            return []
+        try:
+            return self._path.read_text("utf-8").splitlines()
+        except (UnicodeDecodeError, OSError) as error:
+            raise ConfigurationException(f"{self._path} cannot be read ({error}): write it in UTF-8") from error
 
     def groups(self, user: str) -> list[str]:
         """Returns the names of the groups that a user belongs to, which are remembered until they are read again."""
