@@ -18,9 +18,10 @@ _FRAMES_A_TURN: Final = 64
 _LARGE: Final = 65_536  # bytes of a message behind which a turn ends
 
 Frame = tuple[int, int, bytes | memoryview]
-# What comes of frames that no client of ours sends.
+# What comes of frames that no client of ours sends, or that the process has no memory or no thread for.
 UNFOUNDED: Final = (
-    *(ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, struct.error),
+    *(ValueError, LookupError, TypeError, AttributeError, ArithmeticError, struct.error),
+    *(RuntimeError, MemoryError),
 )
 
 

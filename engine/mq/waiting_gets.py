@@ -117,7 +117,7 @@ def looked_further(
 
 def _awaited(work: Work, queue: str, opened: Handle, selection: Selection | None, wait: float) -> Stored | None:
     """Returns the message that comes in the time that is waited, or that the rest of the queue holds."""
-    manager, lock, end = work.manager, work.manager.lock, None if wait < 0 else time.monotonic() + wait
+    manager, lock, end = work.manager, work.manager.lock, time.monotonic() + wait if wait >= 0 else None
     while True:
         if opened.version != manager.version:
             opened = work.open(queue) or opened

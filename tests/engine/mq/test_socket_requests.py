@@ -9,7 +9,7 @@ import pytest
 
 from engine.mq import QueueManager, frames
 from engine.mq.frames import frame
-from tests.engine.mq.served import bodies, put, serving
+from tests.engine.mq.served import bodies, put, refused, serving
 
 
 @pytest.fixture
@@ -50,6 +50,23 @@ def test_requests_that_no_client_makes_end_their_connection_alone(client, tmp_pa
         while other.recv(4096):
             continue
     put(client, "A", b"still here")
+    assert [b"still here"] == bodies(client, "A")
+
+
+def test_a_process_that_can_have_no_more_threads_serves_on(client, monkeypatch):
+    """A definition, which takes a thread, is refused by the end of its connection, and nobody else's."""
+    start = threading.Thread.start
+
+    def refuse(thread):
+        if thread.name.startswith("queue manager's"):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    with monkeypatch.context() as patches:
+        patches.setattr(threading.Thread, "start", refuse)
+        assert 2009 == refused(lambda: client.define("QLOCAL", "B", {}))
+    put(client, "A", b"still here")
+    client.define("QLOCAL", "B", {})
     assert [b"still here"] == bodies(client, "A")
 
 

@@ -127,6 +127,23 @@ def test_a_wait_that_finds_nothing_takes_its_time() -> None:
     assert 0.05 <= time.monotonic() - begun < 5
 
 
+@pytest.mark.parametrize("wait", [1e300, float("inf"), float("nan"), -1.0])
+def test_a_wait_without_measure_takes_no_time_of_the_processor(wait: float) -> None:
+    """A get that waits for seconds beyond counting sleeps until its message comes."""
+    queues, found = QueueManager("Q"), list[object]()
+
+    def get() -> None:
+        assert queues.work().get("Q", wait=wait) is not None
+        found.append(time.thread_time() < 0.1)
+
+    thread = threading.Thread(target=get, daemon=True)
+    thread.start()
+    time.sleep(0.3)
+    put(queues, "Q", b"late")
+    thread.join(10)
+    assert [True] == found
+
+
 @pytest.mark.parametrize(
     ("act", "reason"),
     [
