@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from threading import get_ident
 from typing import TYPE_CHECKING, Final
 
 from lxml import etree
@@ -16,6 +17,7 @@ from parsers.markup.element_types import Flavour, Kind
 from parsers.markup.lxml_nodes import (
     XMLNS_URI,
     Item,
+    children_called,
     field_value,
     first_element,
     has_elements,
@@ -64,6 +66,7 @@ class Document(Source):
         "_data",
         "_direct",
         "_expansions",
+        "_reader",
         "_splices",
         "_tidy",
         "alone",
@@ -84,6 +87,7 @@ class Document(Source):
     def __init__(self, read: Read, flavour: Flavour, prolog: Prolog) -> None:
         root, data, self.encoding, marked = read
         self.root = root
+        self._reader = get_ident()
         self.flavour = flavour
         self.prolog = prolog
         if prolog is NO_PROLOG and not marked and b"=" not in data:  # most documents: tags and text
@@ -167,7 +171,7 @@ class Document(Source):
             return self._first_on_top(wanted)
         if handle.__class__ is not etree._Element:
             return EXPAND
-        if wanted.types or self.attributed or not self._direct:
+        if wanted.types or self.attributed or not self._direct or self._reader != get_ident():
             return self._first_of_any(handle, wanted)
         return first_element(handle, wanted) if wanted.plain else EXPAND
 
@@ -187,7 +191,9 @@ class Document(Source):
                 return handle, Kind.ATTRIBUTE, wanted.clark
         if not elements:
             return None
-        return first_element(handle, wanted) if by_name else next(written_as(handle, wanted.clark), None)
+        if by_name and self.is_own:
+            return first_element(handle, wanted)
+        return next(self._called(handle, wanted.clark, by_name=by_name), None)
 
     def every(self, handle: Handle, wanted: Step) -> list[Handle] | object:
         if handle.__class__ is not etree._Element or wanted.types:
@@ -201,8 +207,16 @@ class Document(Source):
                 return EXPAND
             if handle.get(wanted.clark) is not None:
                 found.append((handle, Kind.ATTRIBUTE, wanted.clark))
-        found += handle.iterchildren(wanted.clark) if by_name else written_as(handle, wanted.clark)
+        found += self._called(handle, wanted.clark, by_name=by_name)
         return found
+
+    @property
+    def is_own(self) -> bool:
+        """True in the thread that has read the document, which alone may have lxml look names up in it."""
+        return self._reader == get_ident()
+
+    def _called(self, node: etree._Element, name: str, *, by_name: bool) -> Iterator[etree._Element]:
+        return (children_called if by_name else written_as)(node, name, own=self.is_own)
 
     def beside(self, handle: Handle) -> frozenset[int]:
         return element_types.COMPACT_BESIDE if self.flavour.compact else element_types.GENERIC_BESIDE

@@ -18,7 +18,7 @@ from lxml import etree
 
 from engine.message.thread_parsers import keep_names_apart
 from parsers.markup.document import Document
-from parsers.markup.lxml_nodes import tidy
+from parsers.markup.lxml_nodes import all_called, tidy
 from parsers.markup.text import escape, quote
 
 _TOKEN: Final = f"penstock-{secrets.token_hex(8)}"  # no message can hold what was chosen after it was made
@@ -60,8 +60,12 @@ def is_short(plan: Sequence[Change]) -> bool:
     return len(plan) <= _MOST_CHANGES and not any(what == "text" and new == "" for what, _, _, new in plan)
 
 
-def spliced(data: bytes, root: etree._Element, plan: Sequence[Change], encoding: str = "utf-8") -> bytes | None:
+def spliced(
+    data: bytes, root: etree._Element, plan: Sequence[Change], encoding: str = "utf-8", *, own: bool = True
+) -> bytes | None:
     """A document with some changes; None where the place of one cannot be found for certain.
+
+    `own` says that this thread has read it.
 
     Attributes and elements are changed only in bytes that libxml2 has written, in which all quotes are double.
 
@@ -74,7 +78,7 @@ def spliced(data: bytes, root: etree._Element, plan: Sequence[Change], encoding:
     edits: list[_Edit] = []
     for change in plan:
         try:
-            edit = _edit(data, root, change, encoding)
+            edit = _edit(data, root, change, encoding, own=own)
         except UnicodeEncodeError:
             return None
         if edit is None:
@@ -91,16 +95,18 @@ def spliced(data: bytes, root: etree._Element, plan: Sequence[Change], encoding:
     return b"".join([*pieces, data[at:]])
 
 
-def with_value(data: bytes, root: etree._Element, node: Any, value: str | None, encoding: str) -> bytes | None:
+def with_value(
+    data: bytes, root: etree._Element, node: Any, value: str | None, encoding: str, *, own: bool = True
+) -> bytes | None:
     """A document with another value in one node; None where that cannot be found for certain."""
     try:
-        edit = _edit(data, root, ("text", node, "", value), encoding)
+        edit = _edit(data, root, ("text", node, "", value), encoding, own=own)
     except UnicodeEncodeError:
         return None
     return None if edit is None else b"".join((data[: edit[0]], edit[2], data[edit[1] :]))
 
 
-def _edit(data: bytes, root: etree._Element, change: Change, encoding: str) -> _Edit | None:
+def _edit(data: bytes, root: etree._Element, change: Change, encoding: str, *, own: bool) -> _Edit | None:
     what, node, key, new = change
     name: str = node.tag
     if name[0] == "{":
@@ -110,7 +116,7 @@ def _edit(data: bytes, root: etree._Element, change: Change, encoding: str) -> _
         return _addition(data, called, new.encode(encoding), is_root=node is root)
     opening = b"<" + called
     if len(data) >= _SHORT or data.find(opening, (start := data.find(opening)) + 1) >= 0:
-        start = _start(data, root, node, opening)
+        start = _start(data, root, node, opening, own=own)
     if start < 0:
         return None
     inside = start + len(opening)
@@ -142,12 +148,13 @@ def _prefixed(node: etree._Element) -> str:
     return name if node.prefix is None else f"{node.prefix}:{name}"
 
 
-def _start(data: bytes, root: etree._Element, node: etree._Element, opening: bytes) -> int:
+def _start(data: bytes, root: etree._Element, node: etree._Element, opening: bytes, *, own: bool) -> int:
     """Returns where the start tag of a node begins, among others that begin alike; or -1."""
     tag = node.tag
     if tag[0] == "{" or ":" in tag or b"xmlns" in data:
-        return _start_among(data, opening, _of_prefix(root, node), node)
-    return _start_among(data, opening, root.iter(tag), node)  # without namespaces, only these are called so
+        return _start_among(data, opening, _of_prefix(root, node, own=own), node)
+    namesakes = all_called(root, tag, own=own)  # without namespaces, only these are called so
+    return _start_among(data, opening, namesakes, node)
 
 
 def _start_among(data: bytes, opening: bytes, namesakes: Iterable[etree._Element], node: etree._Element) -> int:
@@ -163,10 +170,10 @@ def _start_among(data: bytes, opening: bytes, namesakes: Iterable[etree._Element
     return -1
 
 
-def _of_prefix(root: etree._Element, node: etree._Element) -> Iterator[etree._Element]:
+def _of_prefix(root: etree._Element, node: etree._Element, *, own: bool) -> Iterator[etree._Element]:
     """The elements that the document calls by the same name as a node, whatever namespaces they are in."""
     prefix = node.prefix
-    for namesake in root.iter(f"{{*}}{node.tag.rpartition('}')[2]}"):
+    for namesake in all_called(root, f"{{*}}{node.tag.rpartition('}')[2]}", own=own):
         if namesake.prefix == prefix:
             yield namesake
 

@@ -66,7 +66,32 @@ def prefixed(node: etree._Element, key: str) -> str:
 _FEW: Final = 4
 
 
-def written_as(node: etree._Element, name: str) -> Iterator[etree._Element]:
+def called(nodes: Iterator[etree._Element], name: str) -> Iterator[etree._Element]:
+    """Yields those of some elements that have a Clark name, or a local name in any namespace, as `{*}b`.
+
+    lxml looks a name up in the dictionary of a document, which belongs to the thread that read it. Another thread that
+    did so as that one adds to it would read what is no longer there, so that it compares the names itself.
+
+    >>> root = etree.fromstring('<a xmlns:p="u"><p:b/><b/><c/></a>')
+    >>> [[child is root[1] for child in called(root.iterchildren(etree.Element), name)] for name in ("b", "{*}b")]
+    [[True], [False, True]]
+    """
+    if name.startswith("{*}"):
+        return (node for node in nodes if node.tag.rpartition("}")[2] == name[3:])
+    return (node for node in nodes if node.tag == name)
+
+
+def children_called(node: etree._Element, name: str, *, own: bool) -> Iterator[etree._Element]:
+    """The child elements of a Clark name; `own` says that this thread has read the document."""
+    return node.iterchildren(name) if own else called(node.iterchildren(etree.Element), name)
+
+
+def all_called(root: etree._Element, name: str, *, own: bool) -> Iterator[etree._Element]:
+    """The elements of a Clark name in the order of the document."""
+    return root.iter(name) if own else called(root.iter(etree.Element), name)
+
+
+def written_as(node: etree._Element, name: str, *, own: bool = True) -> Iterator[etree._Element]:
     """The child elements that the document calls by a name, prefix and all.
 
     >>> root = etree.fromstring('<a xmlns="u" xmlns:p="u"><p:b/><b/></a>')
@@ -74,7 +99,7 @@ def written_as(node: etree._Element, name: str) -> Iterator[etree._Element]:
     [True]
     """
     prefix, _, local = name.rpartition(":")
-    for child in node.iterchildren(f"{{*}}{local}"):
+    for child in children_called(node, f"{{*}}{local}", own=own):
         if (child.prefix or "") == prefix:
             yield child
 

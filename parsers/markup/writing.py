@@ -43,7 +43,9 @@ def with_one_value(document: Document, held: Element) -> bytes | None:
         return None  # a node that holds others has no value of its own in all domains
     value = own_value(element, element.value, document.flavour)
     data, encoding = document.own_data(), document.encoding
-    if data is not None and (data := with_value(data, document.root, node, value, encoding)) is not None:
+    if data is not None:
+        data = with_value(data, document.root, node, value, encoding, own=document.is_own)
+    if data is not None:
         if document.bounded or not document.flavour.compact:
             return data
         return before(document).encode(encoding) + document.own_root(data) + behind(document).encode(encoding)
@@ -307,11 +309,11 @@ def _spliced(document: Document, plan: list[Change]) -> str | None:
     Where all that changes are values and what is appended, the rest stays as it came, else it is as libxml2 writes it.
     """
     if keeps_form(plan) and (came := document.own_data()) is not None:
-        data = spliced(came, document.root, plan, document.encoding)
+        data = spliced(came, document.root, plan, document.encoding, own=document.is_own)
         return None if data is None else document.own_root(data).decode(document.encoding)
     if document.marked or not is_short(plan) or not document.is_tidy:
         return None
-    data = spliced(written_by_libxml(document, document.root).encode(), document.root, plan)
+    data = spliced(written_by_libxml(document, document.root).encode(), document.root, plan, own=document.is_own)
     return None if data is None else data.decode()
 
 

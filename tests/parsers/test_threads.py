@@ -15,7 +15,7 @@ from engine.parser import Follow, Form, Portion, parser_catalog
 from engine.tree.element import Element
 from engine.tree.sharing import copy
 from engine.tree.source import NAME
-from engine.tree.step import Step
+from engine.tree.step import Step, step
 
 ROOT = Path(__file__).resolve().parents[2]
 FIELDS = 60
@@ -147,3 +147,100 @@ def test_threads_have_names_of_their_own(first: str) -> None:
         [sys.executable, "-c", READERS, first], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
     assert (0, "0\n", "") == (done.returncode, done.stdout, done.stderr)
+
+
+DOCUMENTS = (
+    "<r><a>1</a><b>2</b><c/><d/><e/><a>3</a><z>4</z></r>",
+    "<r xmlns='u' xmlns:p='v'><p:a k='1'>1</p:a><b/><c/><d/><e/><f/><p:a>2</p:a><a>3</a><z>4</z></r>",
+    "<r k='1' a='2'><b/><c/><d/><e/><a>1</a><a>2</a><g><a>5</a></g><z k='2'>4</z></r>",
+    "<?xml version='1.0'?><r><g><a>1</a><z/></g><g><a>3</a></g><b/><c/><d/><!-- c --><a><![CDATA[4]]></a><z>5</z></r>",
+)
+PATHS = [
+    (("r", ""), *path)
+    for first in ("", "u", None)
+    for path in (
+        *((("a", first),), (("z", first),), (("p:a", first),), (("k", first),), (("none", first),)),
+        (("g", first), ("a", first)),
+    )
+] + [(("r", None), ("a", "v")), (("r", None), ("a", None)), (("r", "u"), ("a", "v")), (("p:r", ""), ("a", ""))]
+
+
+def answers(read: Element) -> list[object]:
+    """Returns what is found in a document by names, and how it is written with other values."""
+    found: list[object] = []
+    for path in PATHS:
+        at: list[Element] = [read]
+        for name, namespace in path:
+            at = [one for above in at for one in above.every(step(name, namespace))]
+        found.append([(one.name, one.namespace, one.value) for one in at])
+        changed = copy(read)
+        field: Element | None = changed
+        for name, namespace in path:
+            field = None if field is None else field.child(step(name, namespace))
+        found.append(None if field is None else (field.name, field.value))
+        if field is not None:
+            field.value = "x & y"
+            found.append(parser_catalog.find(read.name).write(changed, Form()))
+    return found
+
+
+@pytest.mark.parametrize("domain", ["XMLNSC", "XMLNS", "XML"])
+@pytest.mark.parametrize("text", DOCUMENTS)
+def test_what_another_thread_has_read_is_the_same(domain: str, text: str) -> None:
+    """What one thread has read others find and write as that thread does."""
+    own, read = fresh(domain, text.encode()), fresh(domain, text.encode())
+    reader = threading.Thread(target=lambda: [one.name for one in read])
+    reader.start()
+    reader.join()
+    assert answers(own) == answers(read)
+
+
+# One thread goes on reading documents whose names are new, while others look for names in one that it has read.
+SHARERS = """
+import threading, time
+from engine.message.received import Part
+from engine.parser import Follow, Portion, parser_catalog
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.source import NAME
+from engine.tree.step import step
+
+def document(names):
+    data = f"<r>{''.join(f'<{name}>1</{name}>' for name in names)}</r>".encode()
+    parser = parser_catalog.find("XMLNSC")
+    read = Element("XMLNSC", "", NAME, Part(parser, Portion(data, 0, len(data), Follow())))
+    read.domain = parser
+    read.at("r", names[-1])
+    return read
+
+def carry():
+    turn = 0
+    while time.monotonic() < end:
+        turn += 1
+        document([f"n{turn}-{number}" for number in range(300)])
+
+def look(read):
+    wrong = 0
+    while time.monotonic() < end:
+        top = copy(read).at("r")
+        wrong += sum(top.child(step(name)) is None for name in names)
+    found.append(wrong)
+
+names, found = [f"k{number}" for number in range(100)], []
+shared, end = document(names), time.monotonic() + 3
+threads = [threading.Thread(target=look, args=(shared,)) for _ in range(2)]
+for thread in threads:
+    thread.start()
+carry()
+for thread in threads:
+    thread.join()
+print(found)
+"""
+
+
+def test_documents_that_threads_share_are_looked_through_safely() -> None:
+    """A thread may look names up in a document that another has read, which reads others meanwhile."""
+    done = subprocess.run(  # noqa: S603  # a program of the tests
+        [sys.executable, "-c", SHARERS], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (0, "[0, 0]\n", "") == (done.returncode, done.stdout, done.stderr)
