@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib import import_module
 from multiprocessing import get_context
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from engine.errors import BrokerError
 
 if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
     from engine.costs.measuring import Benchmark, Measured
 
+ResultT = TypeVar("ResultT")
+
 SPARK: Final = "spark"
+_BROKEN: Final = 2230
 
 
 def _group(module: str, function: str = "benchmarks") -> Benchmark:
@@ -52,9 +59,40 @@ def measure(group: str | None = None, **options: float) -> Iterator[Measured]:
         return
     for name in GROUPS:
         if name != SPARK:
-            with get_context("spawn").Pool(1) as pool:
-                yield from pool.apply(_measured, (name,))
+            yield from apart(_measured, name)
 
 
 def _measured(group: str) -> list[Measured]:
     return list(measure(group))
+
+
+def apart(work: Callable[..., ResultT], *arguments: object) -> ResultT:
+    """Returns the result of work in a new process, which may start processes itself; raises where that is killed."""
+    context = get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_answer, args=(there, work, arguments))
+    process.start()
+    there.close()  # so that the end of the process is seen
+    try:
+        result, error = here.recv()
+    except EOFError:
+        process.join()
+        how = f"the process that measures has ended with {process.exitcode}"
+        raise BrokerError(_BROKEN, f"{how}: see what it says above, or give it more memory") from None
+    except BaseException:
+        process.terminate()
+        raise
+    finally:
+        here.close()
+        process.join()
+    if error is not None:
+        raise error
+    return result  # type: ignore[no-any-return]  # what comes by a pipe has no type
+
+
+def _answer(there: Connection, work: Callable[..., Any], arguments: tuple[object, ...]) -> None:
+    try:
+        answer: tuple[Any, BrokerError | None] = (work(*arguments), None)
+    except BrokerError as error:
+        answer = (None, error)
+    there.send(answer)

@@ -12,21 +12,25 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from queue import Empty
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engine.costs.durable_queues import request_and_reply, sizes
-from engine.costs.measuring import Measured, Row, divided, figure, in_turn, rates_beside
+from engine.costs.measuring import BROKEN, Measured, Row, divided, figure, in_turn, rates_beside
 from engine.costs.queue_programs import BODY
 from engine.descriptor import Descriptor
-from engine.errors import MessageException
+from engine.errors import BrokerError, MessageException
 from engine.mq import QueueManager, frames
 from engine.mq.connection import Connection
 from engine.mq.server import Server
 from engine.mq.socket_poll import READS, poll
 from engine.work import Selection
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkProcess
 
 _ROUNDS: Final = 3
 _TRIPS: Final = 4_800  # round trips of one run, of all requesters together
@@ -39,6 +43,8 @@ _BEGUN: Final = 0.1  # seconds after which what disturbs is at it
 _PURGED: Final = 1_000_000  # messages
 _LOOKED_THROUGH: Final = 100_000
 _HUGE: Final = 100_000_000  # bytes of a body
+_PATIENCE: Final = 10.0  # seconds until a process that was started takes connections
+_LOOKS: Final = 1.0  # seconds between looks at the processes that are waited for
 _HEAD: Final = struct.Struct("<IB3xQ")  # length, what is asked, who waits for the reply
 _REQUEST, _NEXT = 1, 2
 _PROCESSES: Final = multiprocessing.get_context("fork")
@@ -172,6 +178,7 @@ def _served(folder: Path) -> Iterator[tuple[Any, Callable[[], float], Callable[[
     here, there = _PROCESSES.Pipe()
     process = _PROCESSES.Process(target=_serve, args=(folder, there), daemon=True)
     process.start()
+    there.close()  # so that the end of the process is seen
     client = _reached(folder)
 
     def used(depth: int = 0) -> float:
@@ -210,7 +217,7 @@ def _fill(manager: QueueManager, depth: int) -> None:
 
 
 def _reached(folder: Path) -> Any:
-    end = time.monotonic() + 10
+    end = time.monotonic() + _PATIENCE
     while True:
         try:
             return QueueManager.connect(folder)
@@ -255,14 +262,26 @@ def _trips(ask: Callable[[Any], None], requesters: int, answer: Callable[[], Non
     begun = time.perf_counter()
     for process in askers:
         process.start()
-    seconds = sorted(second for _ in askers for second in answers.get())
-    for process in askers:
-        process.join()
-    rate = len(seconds) / (time.perf_counter() - begun)
-    for process in repliers:
-        process.kill()
-        process.join()
+    try:
+        seconds = sorted(second for _ in askers for second in _seen(answers, askers, repliers))
+        for process in askers:
+            process.join()
+        rate = len(seconds) / (time.perf_counter() - begun)
+    finally:
+        for process in (*askers, *repliers):
+            process.kill()
+            process.join()
     return Trips(rate, seconds)
+
+
+def _seen(answers: Any, askers: list[ForkProcess], repliers: list[ForkProcess]) -> list[float]:
+    """Returns the seconds that the next of the askers tells; raises where a process has ended that should not have."""
+    while True:
+        with suppress(Empty):
+            found: list[float] = answers.get(timeout=_LOOKS)
+            return found
+        if any(process.exitcode for process in askers) or any(process.exitcode is not None for process in repliers):
+            raise BrokerError(BROKEN, "a process that asks or answers has ended: it says why above")
 
 
 def _bare(folder: Path, requesters: int) -> Trips:
@@ -354,10 +373,13 @@ def _answer_bare(path: str) -> None:
 
 def _bare_connection(path: str) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX)
+    end = time.monotonic() + _PATIENCE
     while True:
         try:
             connection.connect(path)
         except OSError:
+            if time.monotonic() > end:
+                raise
             time.sleep(0.01)
         else:
             return connection

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import flows
+from engine.costs import apart
 from engine.costs.broker import SECTIONS
 from engine.costs.measuring import (
     BROKEN,
@@ -253,7 +253,7 @@ def boundary(flow: str, folder: Path, count: int) -> Measured:
     """The CPU of a Python worker for a flow's messages, beside a plain process that carries the same by itself."""
     body = simple(1024)
     job = Job(flow, _message_set(folder / "boundary", "IN", body, count), 2 * ROUNDS - 1)
-    workers, plain = _apart(_boundary, job, count)
+    workers, plain = apart(_boundary, job, count)
     row = Row(f"Spark's boundary, a message of {len(body) // 1000} KiB", 15.0, "µs")
     each = [own - by_hand for own, by_hand in zip(workers, plain, strict=True)]
     return figure(row, each, statistics.median(plain), microseconds=statistics.median(workers))
@@ -262,7 +262,7 @@ def boundary(flow: str, folder: Path, count: int) -> Measured:
 def cores(folder: Path, count: int) -> Measured:
     """The complex flow on two cores beside one, to which all of Spark and its workers are held."""
     job = Job(str(_COMPLEX), _message_set(folder / "cores", "COMPLEX.IN", complex_path(4096), count))
-    one, two = (_apart(_seconds, job, number) for number in (1, 2))
+    one, two = (apart(_seconds, job, number) for number in (1, 2))
     own, beside = (statistics.median(took) / count * 1e6 for took in (two, one))
     row = Row(f"two cores beside one, {count:,} complex messages", 1.7, at_least=True)
     return figure(row, [slow / fast for slow in one for fast in two], beside, microseconds=own)
@@ -272,7 +272,7 @@ def memory(flow: str, folder: Path, count: int) -> Measured:
     """The most memory that a worker has had after ten times as many messages, beside a tenth of them."""
     few, many = max(count // 10, 1), count * 10
     peaks = [
-        _apart(_peak, Job(flow, _message_set(folder / f"memory{size}", "IN", simple(1024), size)), 1)
+        apart(_peak, Job(flow, _message_set(folder / f"memory{size}", "IN", simple(1024), size)), 1)
         for size in (few, many)
     ]
     told = f"{peaks[0] >> 20} to {peaks[1] >> 20} MiB"
@@ -282,12 +282,6 @@ def memory(flow: str, folder: Path, count: int) -> Measured:
 
 def _message_set(place: Path, queue: str, body: bytes, count: int) -> Path:
     return message_set(place, [queue], Sample(Descriptor(), body), count, files=_FILES)
-
-
-def _apart(work: Callable[[Job, int], Any], job: Job, number: int) -> Any:
-    """Do work in a process of its own, as one process has only one session."""
-    with get_context("spawn").Pool(1) as pool:
-        return pool.apply(work, (job, number))
 
 
 def _boundary(job: Job, count: int) -> tuple[list[float], list[float]]:

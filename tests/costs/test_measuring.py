@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from multiprocessing import get_context
 
 import pytest
 
-from engine.costs import kernel, measure, measuring
+from engine.costs import apart, kernel, measure, measuring
 from engine.costs.hand_written import change_one_field
 from engine.costs.measuring import Beside, side_by_side
 from engine.costs.results import published
 from engine.costs.sample_messages import SIZES, complex_path, simple
-from engine.errors import BrokerError
+from engine.errors import BrokerError, ConfigurationException
 from engine.runtime.deployment import DeployedFlow, Outcome
+from flows.files import load_flow
 
 
 class Clock:
@@ -153,3 +156,21 @@ def test_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ("budget", "x", 1.02) == (figure.group, figure.unit, figure.bound)
     assert figure.low <= figure.value <= figure.high
     assert f"95 % {figure.low:.3f} to {figure.high:.3f}" in figure.name
+
+
+def _with_a_child() -> int | None:
+    """Returns the exit code of a process that this one has started, as some benchmarks start theirs."""
+    child = get_context("fork").Process(target=os.getpid)
+    child.start()
+    child.join(20)
+    return child.exitcode
+
+
+def test_work_in_a_process_of_its_own() -> None:
+    """Its result and its errors come back; it may start processes, and that it was killed is told, not waited for."""
+    assert 7 == apart(max, 3, 7)
+    assert 0 == apart(_with_a_child)
+    with pytest.raises(ConfigurationException, match="nowhere"):
+        apart(load_flow, "nowhere.yaml")
+    with pytest.raises(BrokerError, match="ended with 3"):
+        apart(os._exit, 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from engine.costs import durable_queues, queue_streams
 from engine.costs.measuring import Row, figure, in_turn, rate_of_all, rates_beside
 from engine.costs.queue_programs import lasting
+from engine.costs.sockets import _trips as trips
+from engine.errors import BrokerError
 from engine.mq import QueueManager
 
 
@@ -50,3 +53,16 @@ def test_space(tmp_path: Path) -> None:
     rows = [*durable_queues.reuse(tmp_path / "REUSE", 1.0), *durable_queues.space(tmp_path / "SPACE")]
     assert [True, True, True] == [row.met for row in rows if "cost" not in row.name]
     assert len(rows) == len({row.name for row in rows}) == 4
+
+
+@pytest.mark.parametrize("ends", ["who asks", "who answers"])
+def test_processes_that_end_too_early(ends: str) -> None:
+    """Round trips of which one side has ended are not waited for."""
+
+    def act(side: str) -> None:
+        if side == ends:
+            os._exit(3)
+        time.sleep(30)
+
+    with pytest.raises(BrokerError, match="has ended"):
+        trips(lambda _: act("who asks"), 1, lambda: act("who answers"))
