@@ -37,7 +37,8 @@ _MOST_DEATHS: Final = 8  # ends in a row behind which a group is stopped
 _QUEUE_MANAGER: Final = "queue manager"
 _LINK: Final = "collective link"
 _OWN: Final = (_QUEUE_MANAGER, _LINK)
-_PIECE: Final = 1 << 16
+_PIECE: Final = 1 << 14  # bytes of lines that are taken before the supervisor sees to all else
+_PIPE: Final = 1 << 16  # bytes that processes may have handed over and are not taken yet
 
 
 @dataclass(slots=True)
@@ -100,7 +101,7 @@ class Supervisor:
         self._look()
         self.loop.run()
         self.folder.control.unlink(missing_ok=True)
-        self._take_lines()
+        self._take_lines(_PIPE)
         self.log.tell("the broker has stopped")
 
     def load(self) -> Plan:
@@ -233,7 +234,7 @@ class Supervisor:
         return [kept for kept in (*self._kept.values(), *self._dropped) if kept.child is not None]
 
     def _ended(self, kept: Kept, child: Child, status: int) -> None:
-        self._take_lines()
+        self._take_lines(_PIPE)
         self.loop.forget(child.channel)
         child.channel.close()
         kept.child, kept.workers, kept.wrong = None, [], {}
@@ -310,10 +311,11 @@ class Supervisor:
             connected.setblocking(True)
             self._sessions.open(Channel(connected))
 
-    def _take_lines(self) -> None:
+    def _take_lines(self, most: int = _PIECE) -> None:
+        """Writes lines that processes have handed over, of so many bytes: who prints without end is not waited for."""
         with suppress(BlockingIOError):
-            while data := os.read(self._pipe, _PIECE):
-                self.log.take(data)
+            for _ in range(0, most, _PIECE):
+                self.log.take(os.read(self._pipe, _PIECE))
 
     def status(self) -> dict[str, Any]:
         """Returns which processes there are."""

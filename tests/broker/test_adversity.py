@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.broker.running import PROGRAM, ROOT, Running, broker, flow
+from tests.broker.running import PROGRAM, ROOT, Running, broker, end, flow, until
 
 LARGE = "SET OutputRoot = InputRoot; SET OutputRoot.XMLNSC.a.by = '{}';"
 
@@ -127,3 +127,41 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path, options: tuple[str, ...
     (made.folder / "control" / "in the way").touch()
     said = made.run("broker", "start", str(made.folder), *options, fails=True)
     assert [True] == [f"{made.folder}/control: Is a directory; name a file in it" in line for line in said.splitlines()]
+
+
+LOUD = """\
+import time
+from dataclasses import dataclass
+from engine.node import node
+
+@node("Loud", outputs=("out",))
+@dataclass(frozen=True, slots=True)
+class Loud:
+    \"\"\"Prints for a minute.\"\"\"
+
+    def evaluate(self, message, work):
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            print("x\\n" * 1000)
+        yield "out", message
+"""
+
+
+def test_a_node_that_prints_without_end(tmp_path: Path) -> None:
+    """A broker whose log is written to faster than it can be kept can be asked, and stopped."""
+    (tmp_path / "loud.py").write_text(LOUD, encoding="utf-8")
+    file = flow(tmp_path, "F")
+    text = file.read_text("utf-8").replace('{type: Compute, computeExpression: "', '{type: Loud}\n  # {x: "')
+    file.write_text(text, encoding="utf-8")
+    made = Running(tmp_path / "shop")
+    nodes = ("--nodes", str(tmp_path / "loud.py"))
+    made.run("broker", "init", str(made.folder), str(file), *nodes)
+    made.run("broker", "create", str(made.folder), *nodes)
+    made.start()
+    try:
+        made.put("IN", b"<a/>")
+        until(lambda: (made.folder / "log" / "broker.log").stat().st_size > 1_000_000)
+        assert 1 == len(made.workers())
+        made.run("broker", "stop", str(made.folder), "--at-once")
+    finally:
+        end(made)
