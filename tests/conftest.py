@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -24,6 +25,16 @@ def pytest_collection_finish() -> None:
     """Leave what all tests have imported out of searches for garbage, each of which would take a third of a second."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _signals() -> Iterator[None]:
+    """Give signals back that a command took for itself, which a test has carried out in this process."""
+    taken = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
+    before = [signal.getsignal(number) for number in taken]
+    yield
+    for number, handler in zip(taken, before, strict=True):
+        signal.signal(number, handler)
 
 
 @pytest.fixture

@@ -60,7 +60,12 @@ class Running:
     def named(self, name: str, *arguments: str, code: int = 0) -> str:
         """Run a program under one of IBM's names; returns what it printed."""
         done = subprocess.run(  # noqa: S603
-            [sys.executable, "-c", NAMED, name, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+            [sys.executable, "-c", NAMED, name, *arguments],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
         assert code == done.returncode, f"{name} {arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         assert "Traceback" not in done.stderr
@@ -119,7 +124,9 @@ class Running:
 
     def process(self, name: str) -> int:
         """The process of a group, or of the queue manager, or the supervisor's."""
+        until = time.monotonic() + 60
         while True:
+            assert time.monotonic() < until, f"{name} has no process\n{self.log()}"
             status = self.status()
             found = {one["name"]: one["process"] for one in status["processes"]} | {"supervisor": status["process"]}
             if found[name]:
@@ -133,7 +140,9 @@ class Running:
 
     def working(self, group: str = "default") -> int:
         """A worker that is there."""
+        until = time.monotonic() + 60
         while True:
+            assert time.monotonic() < until, f"{group} has no worker\n{self.log()}"
             for pid in self.workers(group):
                 if Path(f"/proc/{pid}").exists():
                     return pid
@@ -173,10 +182,13 @@ def broker(folder: Path, *flows: Path, more: str = "") -> Iterator[Running]:
 
 
 def end(made: Running) -> None:
-    """End a broker, whatever state it is in."""
+    """End a broker, whatever state it is in; one that does not end in good time is killed."""
     try:
         pid = int((made.folder / "lock").read_text("ascii"))
         os.kill(pid, signal.SIGTERM)
         until(lambda: not Path(f"/proc/{pid}").exists(), 20)
     except (OSError, ValueError):
         return
+    except AssertionError:
+        os.kill(pid, signal.SIGKILL)
+        raise

@@ -192,7 +192,12 @@ def test_shells_complete(typed: str, completed: set[str], home: Path) -> None:
     words = typed.split(" ")
     env = {"_PENSTOCK_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1)}
     done = subprocess.run(  # noqa: S603
-        PROGRAM, env={**os.environ, **env, "PENSTOCK_HOME": str(home)}, capture_output=True, text=True, check=False
+        PROGRAM,
+        env={**os.environ, **env, "PENSTOCK_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert completed == set(done.stdout.split())
 
@@ -215,6 +220,7 @@ def test_shell_script() -> None:
         | {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},  # else it is the shell that runs the tests
         capture_output=True,
         text=True,
+        timeout=120,
         check=False,
     )
     assert (0, True) == (done.returncode, "_PENSTOCK_COMPLETE" in done.stdout), done.stderr

@@ -84,7 +84,7 @@ def test_containerfile(written: dict[str, str]) -> None:
     shell, option, script = json.loads(said["CMD"])
     assert ("sh", "-c") == (shell, option)
     assert script.endswith("; exec penstock broker start /broker")
-    assert 0 == subprocess.run(["/bin/sh", "-n", "-c", script], check=False).returncode  # noqa: S603
+    assert 0 == subprocess.run(["/bin/sh", "-n", "-c", script], timeout=120, check=False).returncode  # noqa: S603
 
 
 def test_compose_file(written: dict[str, str]) -> None:

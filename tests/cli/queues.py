@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,8 +29,11 @@ def started(*arguments: str, folder: Path) -> subprocess.Popen[bytes]:
     pipe = subprocess.PIPE
     process = subprocess.Popen([*PROGRAM, *arguments], cwd=ROOT, stdout=pipe, stderr=pipe, env=environment)  # noqa: S603
     assert process.stdout is not None
+    late = threading.Timer(60, process.kill)
+    late.start()
     line = process.stdout.readline()
-    assert b"ready" in line, (line, process.communicate())
+    late.cancel()
+    assert b"ready" in line, (line, process.communicate(timeout=60))
     return process
 
 

@@ -86,7 +86,7 @@ def test_a_subscriber_that_is_killed(folder, capsysbinary):
             assert time.monotonic() < end
             shown = penstock(capsysbinary, "mqsc", script).out
         process.kill()
-        process.wait()
+        process.wait(60)
         while b"no subscription fits *" not in shown:
             assert time.monotonic() < end
             shown = penstock(capsysbinary, "mqsc", script).out

@@ -98,7 +98,7 @@ def test_a_put_that_cannot_say_what_it_put_says_how_many_are_in(folder, where):
     """Who cannot read the lines learns that the messages are there, and puts none of them twice."""
     put = ["sh", "-c", f'exec "$0" "$@" {where}', *PROGRAM, "put", "A", "--text", "x", "--count", "3", "--json"]
     environment = os.environ | {"PENSTOCK_QUEUE_MANAGER": str(folder)}
-    ended = subprocess.run(put, capture_output=True, text=True, check=False, env=environment)  # noqa: S603  # our own
+    ended = subprocess.run(put, capture_output=True, text=True, timeout=120, check=False, env=environment)  # noqa: S603  # our own
     assert (1, "") == (ended.returncode, ended.stdout)
     assert re.fullmatch(r"penstock: standard output cannot be written: .*; 3 messages are in\n", ended.stderr)
     assert "x\nx\nx\n" == command(folder, "browse", "A").stdout

@@ -221,7 +221,7 @@ def test_a_get_that_is_killed_loses_nothing(folder, served):
         printed = [process.stdout.readline() for _ in range(20)]
         process.send_signal(signal.SIGKILL)
         printed += process.stdout.readlines()
-        process.wait()
+        process.wait(60)
         process.stdout.close()
         left = command(folder, "get", "A", "--all").stdout.encode().splitlines(keepends=True)
     numbers = [int(line) for line in printed + left]
@@ -241,7 +241,7 @@ def test_a_server_that_is_killed_keeps_what_was_committed(folder):
         other = client.work()
         assert b"kept" == other.get("A").body
         process.send_signal(signal.SIGKILL)
-        process.wait()
+        process.wait(60)
         with pytest.raises(Exception, match="2009"):
             work.commit()
         with running("queue-manager", "start", str(folder), folder=folder):
@@ -262,7 +262,7 @@ def test_a_get_that_waits_leaves_the_folder_to_a_process_that_is_started_again(f
         with QueueManager.connect(folder) as client:
             eventually(lambda: client.display("QLOCAL", "A")[0]["IPPROCS"] == 1)
         process.send_signal(signal.SIGKILL)
-        process.wait()
+        process.wait(60)
     time.sleep(0.5)
     with running("queue-manager", "start", str(folder), folder=folder):
         assert 0 == command(folder, "put", "A", "--text", "later").returncode

@@ -87,9 +87,9 @@ def test_quarantine(book: str, tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_standard_streams(book: str) -> None:
     """Records come from standard input and JSON goes to standard output, as pipes have it."""
     encoder = process("encode", "-", "--copybook", book)
-    data, _ = encoder.communicate(LINES.encode())
+    data, _ = encoder.communicate(LINES.encode(), timeout=60)
     decoder = process("decode", "-", "--copybook", book)
-    out, _ = decoder.communicate(data)
+    out, _ = decoder.communicate(data, timeout=60)
     assert (0, 0, LINES) == (encoder.returncode, decoder.returncode, out.decode())
 
 

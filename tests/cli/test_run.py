@@ -285,7 +285,7 @@ def test_binary_standard_input(flow: str, tmp_path: Path) -> None:
     body = bytes(range(256)) * 3
     Path(flow).write_text(FLOW.replace(", messageDomainProperty: XMLNSC", ""))
     running = process("run", flow, "--input", "-", "--output", str(tmp_path / "out"))
-    _, err = running.communicate(body)
+    _, err = running.communicate(body, timeout=60)
     assert (running.returncode, err) == (0, b"")
     assert files(tmp_path / "out") == {"OUT/stdin": body}
 
@@ -297,7 +297,7 @@ def test_interrupt(flow: str, tmp_path: Path) -> None:
     running.stdin.write(bytes(500_000))  # more than a pipe holds: once it is written, the command is reading
     running.stdin.flush()
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate()
+    out, err = running.communicate(timeout=60)
     assert (running.returncode, out, err) == (130, b"", b"1 of 1 messages were not sent\n")
 
 
@@ -308,7 +308,7 @@ def test_a_closed_pipe() -> None:
     running.stdout.close()
     assert running.stderr is not None
     err = running.stderr.read()
-    running.wait()
+    running.wait(60)
     assert err == b""
     assert running.returncode != 0
     assert running.stdin is not None

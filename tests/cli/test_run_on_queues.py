@@ -61,7 +61,7 @@ def test_flows_run_until_they_are_stopped(folder, flows, served):
     finally:
         if server is not None:
             server.terminate()
-            server.communicate()
+            server.communicate(timeout=60)
             assert server.returncode == 0
     found = command(folder, "get", "C", "--all").stdout.split()
     assert sorted(map(str, range(30))) == sorted(found)
@@ -73,7 +73,7 @@ def test_a_run_goes_on_when_the_one_that_had_the_folder_ends(folder, flows):
     with running("run", flows[1], folder=folder) as second:
         first.send_signal(signal.SIGTERM)
         assert 0 == first.wait(30)
-        first.communicate()
+        first.communicate(timeout=60)
         eventually(lambda: (folder / "lock").read_text().strip() == str(second.pid), 60)
         assert 0 == command(folder, "put", "B", "--text", "later").returncode
         assert "later\n" == command(folder, "get", "C", "--wait", "30").stdout
@@ -142,16 +142,16 @@ def test_kills_lose_nothing(folder, flows):
     assert 0 == command(folder, "put", "A", "-", "--json", stdin=numbers(300)).returncode
     eventually(lambda: depth(folder, "B") > 40)
     flow.kill()
-    flow.communicate()
+    flow.communicate(timeout=60)
     flow = started("run", flows[0], folder=folder)
     eventually(lambda: depth(folder, "B") > 80)
     server.kill()
-    server.communicate()
+    server.communicate(timeout=60)
     with running("queue-manager", "start", str(folder), folder=folder):
         eventually(lambda: depth(folder, "B") == 300)  # by the flow that has found its queue manager again
         flow.send_signal(signal.SIGTERM)
         assert 0 == flow.wait(20)
-        flow.communicate()
+        flow.communicate(timeout=60)
     found = command(folder, "get", "B", "--all").stdout.split()
     assert sorted(map(str, range(300))) == sorted(found)
 
@@ -208,7 +208,7 @@ def test_a_message_that_fails_is_told(folder, flows):
     process = started("run", flows[0], folder=folder)
     eventually(lambda: depth(folder, "SYSTEM.DEAD.LETTER.QUEUE") == 1)
     process.terminate()
-    output, errors = process.communicate()
+    output, errors = process.communicate(timeout=60)
     assert 0 == process.returncode
     assert b"2051" in errors or b"inhibited" in errors
     assert b"First: 2 in, 1 failed" in output

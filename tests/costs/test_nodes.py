@@ -242,7 +242,7 @@ def test_processor_time_of_this_process_and_its_children() -> None:
     alone = measuring.own_cpu_seconds() - before
     assert 0.04 < alone < 5
     busy = "import time\nwhile time.process_time() < 0.2: pass"
-    subprocess.run([sys.executable, "-c", busy], check=True)  # noqa: S603
+    subprocess.run([sys.executable, "-c", busy], timeout=120, check=True)  # noqa: S603
     assert measuring.own_cpu_seconds() - before - alone > 0.15
 
 
@@ -258,7 +258,7 @@ def test_the_family_of_this_process() -> None:
         assert {os.getpid(), child.pid} <= {each.pid for each in measuring.family()}
         assert measuring.family_cpu_seconds() - before > 0.15
         assert measuring.family_rss_mib() > alone + 2
-        child.communicate()
+        child.communicate(timeout=60)
 
 
 def test_machine() -> None:

@@ -338,7 +338,7 @@ def test_a_driver_that_dies(tmp_path: Path, url: str, sources: Sources) -> None:
     decided = sources.find("DB").prepared("penstock-spark:")
     assert len(decided) == 2
     command = [sys.executable, "-c", PROGRAM, "spark", "resolve", str(tmp_path / "out"), "--data-source", f"DB={url}"]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert (0, "") == (ended.returncode, ended.stderr)
     assert sorted(f"DB  committed  {gid}" for gid in decided) == sorted(ended.stdout.splitlines())
     assert [(number,) for number in range(40) if number != 7] == rows(sources, ALL)

@@ -90,7 +90,7 @@ def cluster(folder: Path, cores: int = 1) -> Iterator[str]:
         finally:
             for process in processes:
                 os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+                process.wait(60)
 
 
 def wait_for(log: Path, text: bytes, count: int) -> None:

@@ -66,7 +66,7 @@ def test_the_end_is_told_while_java_starts(tmp_path: Path) -> None:
     """What a run that a signal ends leaves is said on standard error, also while that goes through a sieve."""
     around = {**os.environ, "PYTHONPATH": str(ROOT)}
     program = [sys.executable, "-c", SIFTED]
-    ended = subprocess.run(program, cwd=tmp_path, env=around, capture_output=True, text=True, check=False)  # noqa: S603
+    ended = subprocess.run(program, cwd=tmp_path, env=around, capture_output=True, text=True, timeout=300, check=False)  # noqa: S603
     assert (143, "penstock: ended by SIGTERM: nothing has been written\n") == (ended.returncode, ended.stderr)
 
 
@@ -123,7 +123,8 @@ def test_a_kill_leaves_nothing_that_looks_complete(written: str, tmp_path: Path)
     command += ["--output", str(output)]
     nothing = subprocess.DEVNULL
     with subprocess.Popen(command, cwd=ROOT, stdout=nothing, stderr=nothing) as running:  # noqa: S603  # our own
-        while not (output / written).exists() and running.poll() is None:
+        ends = time.monotonic() + 300
+        while not (output / written).exists() and running.poll() is None and time.monotonic() < ends:
             time.sleep(0.01)
         family = [child for child, _ in descendants(running.pid)]
         running.kill()

@@ -231,9 +231,8 @@ def test_own_nodes_are_shipped(tmp_path: Path) -> None:
     planned = plan(deployment_of(str(tmp_path / "own.yaml")), own)
     code = "import pickle, sys; from spark_exec.deployment import built; "
     code += "print(*built(pickle.load(sys.stdin.buffer)).stations)"
-    found = subprocess.run(  # noqa: S603  # our own program, as an executor runs it
-        [sys.executable, "-c", code], input=pickle.dumps(planned.flows[0].shipped), capture_output=True, check=True
-    )
+    shipped, command = pickle.dumps(planned.flows[0].shipped), [sys.executable, "-c", code]
+    found = subprocess.run(command, input=shipped, capture_output=True, timeout=300, check=True)  # noqa: S603  # ours
     assert found.stdout.split() == [b"In", b"Own", b"Out"]
     assert [row["lineage"] for row in results(planned, batch([1])) if row["kind"] == "put"] == ["1.0", "1.1"]
 

@@ -9,6 +9,8 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 
+_LONGEST = 120  # seconds, after which a child has hung, and is ended
+
 _CALLS = {
     "x86_64": {1: "write", 18: "pwrite", 20: "writev", 296: "pwritev", 74: "sync", 75: "sync", 26: "sync"},
     "aarch64": {64: "write", 68: "pwrite", 66: "writev", 70: "pwritev", 82: "sync", 83: "sync", 227: "sync"},
@@ -56,6 +58,8 @@ def traced(run: Callable[[], None], note: Callable[[Call], bool | signal.Signals
     child = os.fork()
     if child == 0:
         try:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(_LONGEST)
             _ptrace(_TRACE_ME, 0)
             os.kill(os.getpid(), signal.SIGSTOP)
             run()

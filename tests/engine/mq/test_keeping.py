@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,7 @@ def served(folder: Path) -> list[bytes] | None:
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
+        signal.alarm(60)
         os.close(reading)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         try:

@@ -101,7 +101,7 @@ def killed(folder: Path, place: Path, times: int) -> Counter[str]:
             time.sleep(0.005)
         time.sleep(chosen.random() * 0.05)
         process.send_signal(signal.SIGKILL)
-        process.wait()
+        process.wait(60)
         outcome[("before the write", "between write and sync", "between sync and answer")[steps.read_bytes()[0]]] += 1
         if turn % 10 == 9 or turn == times - 1:
             assert [] == problems(log.read_text().splitlines(), held(folder))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from pathlib import Path
@@ -127,12 +128,13 @@ def test_over_a_kill(tmp_path: Path) -> None:
         manager.mqsc(SETUP)
     child = os.fork()
     if child == 0:
+        signal.alarm(60)
         manager = QueueManager.open(folder)
         for number in range(20):
             manager.publish("n/x", LASTING, b"%d" % number, retain=True)
         manager.work().publish("n/x", LASTING, b"never", retain=True)
         os._exit(0)
-    os.waitpid(child, 0)
+    assert 0 == os.waitpid(child, 0)[1]
     with QueueManager.open(folder) as manager:
         assert [b"%d" % number for number in range(20)] == bodies(manager, "A")
         manager.mqsc("DEFINE SUB(LATE) TOPICSTR('n/x') DEST(B)")

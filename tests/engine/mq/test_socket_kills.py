@@ -138,7 +138,7 @@ def start(folder: Path, place: Path, log: Path, number: int, persistence: int) -
 def end(process: subprocess.Popen[bytes]) -> None:
     """Kill a process."""
     process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.wait(60)
 
 
 def is_served(folder: Path) -> bool:

@@ -104,9 +104,11 @@ class Broker:
         """Ends the broker as a power cut would."""
         if self.process is not None:
             os.killpg(self.process.pid, 9)
-            self.process.wait()
+            self.process.wait(60)
             self.process = None
+        until = time.monotonic() + STARTING
         while answers(self.port):  # the last of its processes takes a moment
+            assert time.monotonic() < until, f"somebody answers on port {self.port} of a broker that was ended"
             time.sleep(0.05)
 
     def restart(self) -> None:
@@ -183,6 +185,7 @@ def _without_mapper(broker: Broker) -> None:
         ["epmd", "-port", broker.environment["ERL_EPMD_PORT"], "-kill"],  # noqa: S607 - where Erlang's package puts it
         env=broker.environment,
         capture_output=True,
+        timeout=120,
         check=False,
     )
 
@@ -225,6 +228,7 @@ def _artemis_home() -> Path:
                 f"-Dartifact=org.apache.activemq:apache-artemis:{ARTEMIS}:tar.gz:bin",
                 f"-DoutputDirectory={fetched}",
             ],
+            timeout=600,
             check=True,
         )
         (archive,) = fetched.glob("*.tar.gz")

@@ -312,7 +312,7 @@ def test_penstock_run_carries_messages_over_an_amqp_broker_until_sigterm(broker:
         out, err = process.communicate(timeout=30)
     finally:
         process.kill()
-        process.communicate()
+        process.communicate(timeout=60)
     assert (0, True) == (process.returncode, "5 in, 0 failed" in out)
     assert ("at least once" in err) == ("RabbitMQ" in err)
     assert "flows-only" not in out + err
