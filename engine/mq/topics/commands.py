@@ -7,6 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from engine.errors import BrokerError, MessageException
@@ -97,7 +98,7 @@ class Listener:
         pause = _SHORTEST_PAUSE
         while True:
             version = self._manager.version
-            if self._ends(is_over=not takes_commands(self._manager)):
+            if self._ends(lambda: not takes_commands(self._manager)):
                 return
             try:
                 while (arrival := self._work.get(self._queue)) is not None:
@@ -106,7 +107,7 @@ class Listener:
                 waiting_gets.register(self._work, self._queue, None, self._woken)
             except BrokerError as error:
                 if isinstance(error, MessageException) and error.reason in _ENDS:
-                    if self._ends(is_over=self._manager.version == version):
+                    if self._ends(partial(self._is_at, version)):
                         return
                     continue
                 if pause == _SHORTEST_PAUSE:
@@ -118,11 +119,14 @@ class Listener:
             self._rests = False
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _ends(self, *, is_over: bool) -> bool:
+    def _is_at(self, version: int) -> bool:
+        return self._manager.version == version
+
+    def _ends(self, is_over: Callable[[], bool]) -> bool:
         """Returns True where it listens no more, until a definition or a start has it listen again."""
-        with self._state:
-            self._registered = not is_over
-        return is_over
+        with self._state:  # so that a definition is either seen here or finds that it has ended
+            self._registered = not is_over()
+            return not self._registered
 
     def _take(self, arrival: Arrival) -> None:
         """Carry one command out in a unit of work; what is no command, or fails each time, is put away.
@@ -171,13 +175,14 @@ class Listeners:
         """Listen to those of the queues that are there."""
         for queue in QUEUES:
             if queue in queues:
-                if queue not in self._found:
-                    self._found[queue] = Listener(self._manager, queue)
-                self._found[queue].listen()
+                found = self._found.get(queue)
+                if found is None:  # to other threads as well, of which one is first
+                    found = self._found.setdefault(queue, Listener(self._manager, queue))
+                found.listen()
 
     def drain(self, seconds: float = 5.0) -> None:
         """Wait until what was put to the queues is worked on."""
-        for listener in self._found.values():
+        for listener in list(self._found.values()):  # others may come while these are waited for
             listener.drain(seconds)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -379,19 +378,3 @@ def test_queues_are_there() -> None:
     assert OK == ask(queues, REG)
     queues.mqsc(f"DELETE QLOCAL({CONTROL})\nALTER QMGR PSMODE(COMPAT)")
     assert CONTROL not in queues.names()
-
-
-@pytest.mark.parametrize("queue", [CONTROL, STREAM])
-def test_a_queue_of_commands_is_a_destination(queue: str) -> None:
-    """Publications may go to a queue of commands that nothing has been put to before; definitions go on behind that."""
-    queues = QueueManager("ANSWERS", name="QM1")
-
-    def define() -> None:
-        queues.mqsc(f"DEFINE SUB(S) TOPICSTR(t) DEST({queue})\nDEFINE QLOCAL(LATER)")
-
-    thread = threading.Thread(target=define, daemon=True)
-    thread.start()
-    thread.join(10)
-    assert not thread.is_alive()
-    assert ["S"] == [one["SUB"] for one in queues.display("SUB")]
-    assert {queue, "LATER"} <= set(queues.names())
