@@ -171,9 +171,9 @@ class Document(Source):
             return self._first_on_top(wanted)
         if handle.__class__ is not etree._Element:
             return EXPAND
-        if wanted.types or self.attributed or not self._direct or self._reader != get_ident():
+        if wanted.types or self.attributed or not self._direct:
             return self._first_of_any(handle, wanted)
-        return first_element(handle, wanted) if wanted.plain else EXPAND
+        return first_element(handle, wanted, self._reader) if wanted.plain else EXPAND
 
     def _first_of_any(self, handle: Handle, wanted: Step) -> Handle:
         attributes = elements = True
@@ -191,9 +191,9 @@ class Document(Source):
                 return handle, Kind.ATTRIBUTE, wanted.clark
         if not elements:
             return None
-        if by_name and self.is_own:
-            return first_element(handle, wanted)
-        return next(self._called(handle, wanted.clark, by_name=by_name), None)
+        if by_name:
+            return first_element(handle, wanted, self._reader)
+        return next(written_as(handle, wanted.clark, own=self.is_own), None)
 
     def every(self, handle: Handle, wanted: Step) -> list[Handle] | object:
         if handle.__class__ is not etree._Element or wanted.types:
@@ -207,16 +207,13 @@ class Document(Source):
                 return EXPAND
             if handle.get(wanted.clark) is not None:
                 found.append((handle, Kind.ATTRIBUTE, wanted.clark))
-        found += self._called(handle, wanted.clark, by_name=by_name)
+        found += (children_called if by_name else written_as)(handle, wanted.clark, own=self.is_own)
         return found
 
     @property
     def is_own(self) -> bool:
         """True in the thread that has read the document, which alone may have lxml look names up in it."""
         return self._reader == get_ident()
-
-    def _called(self, node: etree._Element, name: str, *, by_name: bool) -> Iterator[etree._Element]:
-        return (children_called if by_name else written_as)(node, name, own=self.is_own)
 
     def beside(self, handle: Handle) -> frozenset[int]:
         return element_types.COMPACT_BESIDE if self.flavour.compact else element_types.GENERIC_BESIDE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from threading import get_ident
 from typing import Final, cast
 
 from lxml import etree
@@ -104,17 +105,22 @@ def written_as(node: etree._Element, name: str, *, own: bool = True) -> Iterator
             yield child
 
 
-def first_element(node: etree._Element, wanted: Step) -> etree._Element | None:
-    """The first child element of a Clark name; a short walk is cheaper than to have lxml match names."""
+def first_element(node: etree._Element, wanted: Step, reader: int) -> etree._Element | None:
+    """The first child element of a Clark name; a short walk is cheaper than to have lxml match names.
+
+    `reader` is the thread that has read the document.
+    """
     name = wanted.clark
     if wanted.namespace is None:
-        return next(node.iterchildren(name), None)
+        return next(children_called(node, name, own=reader == get_ident()), None)
     child = node[0] if len(node) else None
     left = _FEW
     while child is not None and child.tag != name:
         left -= 1
         if not left:
-            return next(child.itersiblings(name), None)
+            if reader == get_ident():
+                return next(child.itersiblings(name), None)
+            return next(called(child.itersiblings(etree.Element), name), None)
         child = child.getnext()
     return child
 
