@@ -228,7 +228,7 @@ class Directory:
         if kind in self._records:
             return list(self._records[kind].display())
         if kind in STATUS:
-            return status(kind, pattern, str(self.settings["QMNAME"]), self.queues.values(), works)
+            return status(kind, pattern, str(self.settings["QMNAME"]), list(self.queues.values()), works)
         if kind in KINDS:
             return self.topics.display(kind, pattern)
         _check_kind(kind)
@@ -236,12 +236,16 @@ class Directory:
         found: Mapping[str, object] = self.queues if kind == "QLOCAL" else self.aliases
         shown: list[dict[str, Value]] = []
         working = list(works)
-        names = [name for name in found if fits(name)] if "*" in pattern else [pattern] if pattern in found else []
+        names = [name for name in list(found) if fits(name)] if "*" in pattern else [pattern]
         for name in sorted(names):
+            queue = self.queues.get(name) if kind == "QLOCAL" else None
+            own = None if queue is None else queue.definition
+            definition = self.aliases.get(name) if kind == "QALIAS" else own
+            if definition is None:  # as where it has just been deleted
+                continue
             values: dict[str, Value] = {"QUEUE": name, "TYPE": kind}
-            shown.append(values | values_of(kind, self._definition(kind, name)))
-            if kind == "QLOCAL":
-                queue = self.queues[name]
+            shown.append(values | values_of(kind, definition))
+            if queue is not None:
                 used = [work.uses(queue) for work in working]
                 readers, writers = sum(reads for _, reads, _ in used), sum(writes for _, _, writes in used)
                 shown[-1] |= {

@@ -144,7 +144,7 @@ class QueueManager(Publisher):
             self._closed = why
             self.version += 1
             self.targets, self.sources = {}, {}
-            for queue in self.directory.queues.values():
+            for queue in list(self.directory.queues.values()):
                 queue.waiters.wake_all()
         self.when_ended()
 
@@ -368,7 +368,7 @@ class QueueManager(Publisher):
             self.configure()
             self.version += 1
             self.targets, self.sources = {}, {}
-            for queue in self.directory.queues.values():
+            for queue in list(self.directory.queues.values()):
                 queue.waiters.wake_all()
         self.topics.listen()
         self.monitoring.change()

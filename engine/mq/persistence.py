@@ -164,7 +164,7 @@ class Lasting:
     def due(self, moment: int, most: int) -> Iterator[list[tuple[Queue, int]]]:
         """Yields messages whose time has passed, so many at once at most, by their queues and orders."""
         with self._manager.lock:
-            queues = {queue.number: queue for queue in self._manager.directory.queues.values()}
+            queues = {queue.number: queue for queue in list(self._manager.directory.queues.values())}
         for due in self.store.due(moment, most):
             yield [(queues[number], order) for number, order in due if number in queues]
 

@@ -191,7 +191,7 @@ class Statistics:
         manager = self._manager
         shown = {str(one["QUEUE"]): one for one in manager.display("QLOCAL")}
         with manager.lock:
-            found = [(queue, queue.counts.seen()) for queue in manager.directory.queues.values()]
+            found = [(queue, queue.counts.seen()) for queue in list(manager.directory.queues.values())]
         return [
             {
                 "queue": queue.definition.name,

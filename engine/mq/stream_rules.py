@@ -75,7 +75,7 @@ def _check_pair(base: str, named: str, end: str, name: str, streams: Mapping[str
 
 
 def _check_subscriptions(directory: Directory, aliases: Mapping[str, str], streams: Mapping[str, str]) -> None:
-    for subscription in directory.topics.subscriptions.values():
+    for subscription in list(directory.topics.subscriptions.values()):
         end = _end(subscription.queue, aliases)
         if end in streams:
             raise _of_subscription(end)

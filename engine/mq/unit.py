@@ -301,7 +301,7 @@ class Work:
     def uses(self, queue: Queue) -> tuple[int, bool, bool]:
         """Returns how many uncommitted messages of a queue the unit has, and whether it reads and writes it."""
         moved = sum(one is queue for one, _ in (*self.puts, *self.taken))
-        return moved, any(opened.queue is queue for opened in self.opened.values()), moved > 0
+        return moved, any(opened.queue is queue for opened in list(self.opened.values())), moved > 0
 
     def put_at_once(self, queue: str, descriptor: Descriptor, body: bytes) -> bool:
         """Put, and commit the unit with it, where nothing of it lasts; False: nothing is done, and it goes by steps."""

@@ -139,8 +139,9 @@ class Policies:
 
     def display(self) -> Iterator[dict[str, Value]]:
         """Yields the policies by their attributes under MQ's names."""
-        for name in sorted(self.named):
-            yield {"POLICY": name, **shown(self.named[name])}
+        named = dict(self.named)
+        for name in sorted(named):
+            yield {"POLICY": name, **shown(named[name])}
 
 
 def shown(policy: Policy) -> dict[str, Value]:

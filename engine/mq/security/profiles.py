@@ -92,7 +92,7 @@ class Profiles(Generic[Kept]):
         return found if found is not None else next((one[3] for one in self._generic if one[1] == profile), None)
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._exact
+        yield from list(self._exact)
         yield from (profile for _, profile, _, _ in self._generic)
 
     def __bool__(self) -> bool:

@@ -132,7 +132,8 @@ class Records:
         for (kind, entity), profiles in sorted(self._granted.items()):
             for profile in sorted(profiles):
                 granted = profiles.exactly(profile)
-                assert granted is not None  # it is one of them
+                if granted is None:  # it has just been deleted
+                    continue
                 shown: dict[str, Value] = {"PROFILE": profile, "ENTITY": entity[1], "ENTTYPE": entity[0]}
                 shown |= {"OBJTYPE": kind, "AUTHLIST": ",".join(names_of(granted.allowed)) or "NONE"}
                 yield shown | ({"DENYLIST": ",".join(names_of(granted.denied))} if granted.denied else {})

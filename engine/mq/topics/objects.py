@@ -298,11 +298,12 @@ class Objects:
         """Returns the objects whose names fit a pattern, such as NEWS.*, with their attributes."""
         fits = re.compile(re.escape(pattern).replace(r"\*", ".*"), re.DOTALL).fullmatch
         if kind == TOPIC:
-            more: dict[str, Value] = {"TYPE": "LOCAL"}
-            return [{kind: name} | more | self.values(kind, name) for name in sorted(self.topics.named) if fits(name)]
+            named, more = dict(self.topics.named), dict[str, Value](TYPE="LOCAL")
+            return [{kind: name} | more | named[name] for name in sorted(named) if fits(name)]
         shown: list[dict[str, Value]] = []
-        for name in sorted(name for name in self.subscriptions if fits(name)):
-            shown.append({kind: name, **self.values(kind, name)})
+        there = dict(self.subscriptions)
+        for name in sorted(name for name in there if fits(name)):
+            shown.append({kind: name, **there[name].values})
             shown[-1]["SUBUSER"] = shown[-1]["SUBUSER"] or self.owner
         return shown
 
