@@ -101,7 +101,7 @@ def stop(folder: Folder) -> None:
     from engine.mq.lock import holder
     from engine.mq.refusals import OBJECT_IN_USE, refusal
 
-    with closing(Client(folder)) as client:
+    with closing(Client(folder, wait=PATIENCE)) as client:
         process = holder(folder)
         client.stop()
     end = time.monotonic() + _ENDING

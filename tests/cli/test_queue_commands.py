@@ -142,13 +142,20 @@ def test_refusals_are_one_line_with_the_reason(folder, capsys, arguments, said, 
     assert 1 == len(ended.err.splitlines())
 
 
-def test_a_process_that_does_not_answer_is_not_waited_for(folder, capsys, monkeypatch):
+@pytest.mark.parametrize(
+    "arguments", [("put", "A", "--text", "x"), ("queue-manager", "stop", "{folder}")], ids=" ".join
+)
+def test_a_process_that_does_not_answer_is_not_waited_for(folder, capsys, monkeypatch, arguments):
     """A command is refused with the number of the process, and the process goes on when it is let."""
-    monkeypatch.setattr("engine.cli.queue_manager_access.PATIENCE", 0.2)
+    for module in ("queue_manager_access", "queue_manager"):
+        monkeypatch.setattr(f"engine.cli.{module}.PATIENCE", 0.2)
     with running("queue-manager", "start", str(folder), folder=folder) as process:
         os.kill(process.pid, signal.SIGSTOP)
         try:
-            refused = penstock(capsys, "put", "A", "--text", "x")
+            goes_on = threading.Timer(20, os.kill, (process.pid, signal.SIGCONT))
+            goes_on.start()
+            refused = penstock(capsys, *(argument.format(folder=folder) for argument in arguments))
+            goes_on.cancel()
         finally:
             os.kill(process.pid, signal.SIGCONT)
         assert (1, 1) == (refused.code, len(refused.err.splitlines()))

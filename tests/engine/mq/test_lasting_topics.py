@@ -128,12 +128,15 @@ def test_over_a_kill(tmp_path: Path) -> None:
         manager.mqsc(SETUP)
     child = os.fork()
     if child == 0:
-        signal.alarm(60)
-        manager = QueueManager.open(folder)
-        for number in range(20):
-            manager.publish("n/x", LASTING, b"%d" % number, retain=True)
-        manager.work().publish("n/x", LASTING, b"never", retain=True)
-        os._exit(0)
+        try:
+            signal.alarm(60)
+            manager = QueueManager.open(folder)
+            for number in range(20):
+                manager.publish("n/x", LASTING, b"%d" % number, retain=True)
+            manager.work().publish("n/x", LASTING, b"never", retain=True)
+            os._exit(0)
+        finally:  # a child does not go back into its parent's program
+            os._exit(1)
     assert 0 == os.waitpid(child, 0)[1]
     with QueueManager.open(folder) as manager:
         assert [b"%d" % number for number in range(20)] == bodies(manager, "A")
