@@ -33,6 +33,8 @@ from engine.errors import BrokerError, reason
 _SOONEST: Final = 0.1
 _LATEST: Final = 10.0
 _STEADY: Final = 60.0  # seconds that a process runs for its earlier ends to be forgotten
+_PATIENCE: Final = 60.0  # seconds behind which a start whose queue manager has always ended again has failed
+_NOT_THERE: Final = 8093
 _MOST_DEATHS: Final = 8  # ends in a row behind which a group is stopped
 _QUEUE_MANAGER: Final = "queue manager"
 _LINK: Final = "collective link"
@@ -61,6 +63,7 @@ class Supervisor:
         self.folder = folder
         self._held: IO[str] = folder.hold()
         self._started: Callable[[list[str]], None] | None = started
+        self._began = time.monotonic()
         known = folder.read()
         self.repository = opened(known["repository"], known["name"])
         self.log = Log(folder, "text")
@@ -248,6 +251,8 @@ class Supervisor:
         kept.deaths = 1 if lived > _STEADY else kept.deaths + 1
         how = f"was killed by signal {-status}" if status < 0 else f"ended with {status}"
         what = f"{kept.name}, process {child.pid}, {how} after {lived:.1f} s"
+        if kept.name == _QUEUE_MANAGER and self._started is not None and time.monotonic() > self._began + _PATIENCE:
+            raise BrokerError(_NOT_THERE, f"{what}, as each time before: see penstock broker logs {self.folder.path}")
         if kept.deaths >= _MOST_DEATHS and kept.name not in _OWN:
             kept.state = f"stopped, as it ended {kept.deaths} times in a row"
             self.log.tell(f"{what}; the group keeps dying and is stopped: flow start begins anew", "ERROR")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import resource
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from engine.mq import QueueManager
 from tests.broker.running import PROGRAM, ROOT, Running, broker, end, flow, until
 
 LARGE = "SET OutputRoot = InputRoot; SET OutputRoot.XMLNSC.a.by = '{}';"
@@ -116,6 +118,19 @@ def test_a_store_of_another_format_keeps_a_broker_from_starting(tmp_path: Path) 
     said = made.run("broker", "start", str(made.folder), "--detach", fails=True)
     assert "queue-manager.json" in said
     assert "does not run" in made.run("broker", "stop", str(made.folder), fails=True)
+
+
+def test_a_queue_manager_that_never_becomes_ready(tmp_path: Path) -> None:
+    """A start whose queue manager ends again and again, as another process has it, fails and says so."""
+    made = Running(tmp_path / "shop")
+    made.run("broker", "create", str(made.folder))
+    program = "import sys; from engine.broker import supervisor as s; s._PATIENCE = 1.0; s.main(sys.argv[1])"
+    command = [sys.executable, "-c", program, str(made.folder)]
+    with QueueManager.open(made.folder / "queues"):
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=40, check=False)  # noqa: S603
+    assert 1 == done.returncode
+    assert f"as each time before: see penstock broker logs {made.folder}" in done.stderr
+    assert "is in use by process" in made.log()
 
 
 @pytest.mark.parametrize("options", [(), ("--detach",)], ids=" ".join)
