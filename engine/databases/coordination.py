@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from engine.work import UnitOfWork
 
 _PREFIX: Final = "penstock"
+_LEAVING: Final = 5.0  # seconds that a look at databases, which may not answer, is given to end
 _EVERY: Final = 30.0  # seconds between two looks at what is in doubt
 _AT_ONCE: Final = 256  # decisions that are kept before those carried out are forgotten
 _LOG: Final = logging.getLogger(LOCAL_ERROR)
@@ -273,7 +274,7 @@ class Coordinator:
         """Stop looking; decisions that were carried out are forgotten."""
         self._stopping.set()
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(_LEAVING)
         with suppress(BrokerError):
             self.forget_done()
 

@@ -7,13 +7,16 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from engine.databases import coordination
 from engine.databases.coordination import Branch, Coordinator, identity_of, is_alive, process_name
 from engine.databases.definitions import Definition
 from engine.databases.link import Link
@@ -368,3 +371,30 @@ def test_names() -> None:
     assert Branch.of("somebody's own") is None
     assert is_alive(process_name())
     assert not is_alive(f"{os.getpid()}.1")
+
+
+def test_an_end_does_not_wait_for_a_database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Looking for what is in doubt ends while a database, which has answered first, does not answer."""
+    monkeypatch.setattr(coordination, "_EVERY", 0.01)
+    monkeypatch.setattr(coordination, "_LEAVING", 0.1)
+    answers, looks = threading.Event(), iter((True, True))
+
+    class Silent:
+        definitions = (Definition("DB", "sqlite://"),)
+
+        def find(self, _: str) -> Silent:
+            return self
+
+        def prepared(self, _: str) -> tuple[str, ...]:
+            if not next(looks, False):
+                answers.wait(60)
+            return ()
+
+    made = Coordinator(Queues(tmp_path / "queues"))
+    made.watch(cast("Sources", Silent()))
+    time.sleep(0.2)
+    ends = threading.Thread(target=made.close, daemon=True)
+    ends.start()
+    ends.join(20)
+    assert not ends.is_alive()
+    answers.set()
