@@ -1,4 +1,7 @@
-"""The UnitOfWork protocol: the only way into and out of a flow while it carries a message; and what goes on in it."""
+"""The UnitOfWork protocol: the only way into and out of a flow while it carries a message; and what goes on in it.
+
+The last protocols are those of nodes that do more than carry messages: they take them in, or know their wires.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from engine.descriptor import NO_ID
 from engine.errors import BrokerError, MessageException
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Container, Generator
     from datetime import datetime
 
     from engine.descriptor import Descriptor
@@ -209,3 +212,20 @@ def sent_on(
                 terminal, message = evaluation.send(wired)
     except StopIteration:
         return
+
+
+class Entrance(Protocol):
+    """A node at which messages enter a flow: it gets them itself."""
+
+    def receive(self, work: UnitOfWork) -> Message | None:
+        """Returns the next message of its queue, or None where there is none."""
+        ...
+
+
+@runtime_checkable
+class KnowsWires(Protocol):
+    """A node that does less where messages go no further."""
+
+    def wire(self, terminals: Container[str]) -> None:
+        """Takes the terminals that are wired, or listened to."""
+        ...

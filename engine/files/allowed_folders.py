@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from engine.errors import BrokerError, ConfigurationException, reason
 
@@ -106,3 +106,12 @@ def _write_all(descriptor: int, data: bytes) -> None:
     left = memoryview(data)
     while left:
         left = left[os.write(descriptor, left) :]
+
+
+@runtime_checkable
+class WritesFiles(Protocol):
+    """A node that writes files."""
+
+    def allow(self, files: AllowedFiles) -> None:
+        """Takes the files that it may write; refuses where its own is none of them."""
+        ...

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkabl
 
 from engine.budget import CURRENT, GENEROUS, Allowance, Budget
 from engine.errors import LOCAL_ERROR, BrokerError, ConfigurationException, Place, has_left_debugger
-from engine.files.allowed_folders import NO_FILES, AllowedFiles
+from engine.files.allowed_folders import NO_FILES, AllowedFiles, WritesFiles
 from engine.flow.definition import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Wire, plain
 from engine.flow.label_routes import label_routes
 from engine.message.assembly import Message
@@ -18,9 +18,8 @@ from engine.message.received import ROOT, Received, RootDomain
 from engine.node import ANY_TERMINAL, FAILURE, LABEL, Node, NodeType, Property, build, node_catalog, read_values
 from engine.parser import Parser
 from engine.runtime.batches import Batch
-from engine.runtime.node_protocols import KnowsWires, WritesFiles
 from engine.runtime.user_trace import Evaluation, Listen, TracedWork, UserTrace, heard
-from engine.work import NO_ORDER, Order, UnitOfWork
+from engine.work import NO_ORDER, KnowsWires, Order, UnitOfWork
 
 NODE_FAILED: Final = 2230
 _TOO_DEEP: Final = "the flow is nested too deeply: look for a circle or a recursion without end"

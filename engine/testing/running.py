@@ -23,13 +23,12 @@ from engine.node import ANY_LABEL, ANY_TERMINAL, LABEL, NodeType, node_catalog
 from engine.runtime.deployment import DeployedFlow, Outcome, Station, deploy
 from engine.runtime.file_run import MOST_ROUNDS
 from engine.runtime.incidents import Incident, put_away_heard
-from engine.runtime.node_protocols import Entrance
 from engine.testing.case import Case, Description, Propagations, Send
 from engine.testing.databases import FoundTable, databases_of, found_tables
 from engine.testing.messages import StubNode, entering, letter, surrounded
 from engine.transports.memory import MemoryQueues, subscribe
 from engine.tree.sharing import copy
-from engine.work import Arrival, UnitOfWork
+from engine.work import Arrival, Entrance, UnitOfWork
 from flows.files import load
 from flows.programs import Binder, binder, check_tables
 
