@@ -60,7 +60,8 @@ class Store:
             self._environment = Environment(folder / PERSISTENT, size)
             self._overflow = _overflow(folder)
             self.journal = Journal(self._environment)
-            self._numbers = max([kept.number for kept in self.objects()], default=0)
+            kept = max([kept.number for kept in self.objects()], default=0)
+            self._numbers = max(kept, *map(_last_queue, (self._environment, self._overflow)))
         except BaseException:
             self._lock.release()
             raise
@@ -223,6 +224,16 @@ def _due(environment: Environment, after: bytes, moment: int, most: int) -> list
             return []
         entries = takewhile(lambda key: int.from_bytes(key[:8]) <= moment, cursor.iternext(keys=True, values=False))
         return list(islice(entries, most))
+
+
+def _last_queue(environment: Environment) -> int:
+    """Returns the highest number of a queue that something is kept of, though it may be no queue's any more."""
+    found = [0]
+    with environment.read() as transaction:
+        for table in ("counts", "messages"):
+            with transaction.cursor(db=environment.db[table]) as cursor:
+                found += [int.from_bytes(cursor.key()[: NUMBER.size])] if cursor.last() else []
+    return max(found)
 
 
 def _number(environment: Environment, key: bytes, table: str = "meta") -> int:

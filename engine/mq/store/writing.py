@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.mq.refusals import BACKED_OUT, refusal
 from engine.mq.store.body_compression import NONE
-from engine.mq.store.keys import CHUNK, EXPIRY, NUMBER, ORDER
+from engine.mq.store.keys import CHUNK, EXPIRY, NUMBER, ORDER, id_keys, order_of
 from engine.mq.store.records import (
     checked,
     chunks,
     content_of,
     damaged,
     number_record,
+    read_head,
     read_number,
     read_place,
     with_backout_count,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 AHEAD: Final = 1 << 20  # numbers that are set aside at once, so that a start need not look for the last
 CEILING: Final = b"numbers"
 _COUNT: Final = 8
+_MOST_GONE: Final = 100_000  # queues that were deleted last: units of work may still have messages of them
 COMMITTED: Final = b"C"
 REFUSED: Final = b"R"
 
@@ -36,16 +39,19 @@ REFUSED: Final = b"R"
 class Counters:
     """The counters of an environment as its last transaction left them: each is read once, and written once in each.
 
-    A transaction that is given up leaves none of them known.
+    A transaction that is given up leaves none of them known. `gone` are queues that were deleted: units of work that
+    had messages of them then end without these.
     """
 
-    __slots__ = ("_ceiling", "_changes", "_highest", "_known")
+    __slots__ = ("_ceiling", "_changes", "_going", "_highest", "_known", "gone")
 
     def __init__(self) -> None:
         self._known: dict[int, int] = {}  # messages by queue
         self._changes: dict[int, int] = {}
         self._ceiling = 0
         self._highest = 0  # of the numbers of messages that are put
+        self.gone: dict[int, None] = {}
+        self._going: list[int] = []  # those that go with the transaction
 
     def add(self, entries: Entries) -> None:
         """Counts messages that come to queues or go, and learns the highest of their numbers."""
@@ -63,6 +69,10 @@ class Counters:
         """Removes the counter of a queue that is deleted."""
         self._known.pop(queue, None)
         self._changes.pop(queue, None)
+        self.gone[queue] = None
+        self._going.append(queue)
+        if len(self.gone) > _MOST_GONE:
+            del self.gone[next(iter(self.gone))]
         transaction.delete(NUMBER.pack(queue), db=counts)
 
     def write(self, transaction: Any, db: dict[str, Any]) -> None:
@@ -87,13 +97,23 @@ class Counters:
     def forget(self) -> None:
         """Knows nothing any more: the transaction was given up."""
         self._known, self._changes, self._ceiling = {}, {}, 0
+        for queue in self._going:
+            self.gone.pop(queue, None)
+        self._going = []
+
+    def renew(self) -> None:
+        """Knows that the transaction before was kept."""
+        self._going = []
 
 
 def write(records: Iterable[Record], transaction: Any, environment: Environment, counters: Counters) -> None:
     """Make the changes of units of work."""
-    db, put = environment.db, transaction.put
+    db, put, gone = environment.db, transaction.put, counters.gone
+    counters.renew()
     for record in records:
         entries = record.made(NONE)  # as a rule they are there, made while another transaction was written
+        if gone and not gone.keys().isdisjoint(entries.changes):
+            entries = _without(gone, record).made(NONE)
         for key, ids in entries.removals:
             _remove(key, ids, transaction, db)
         for table, key, value in entries.puts:
@@ -105,6 +125,12 @@ def write(records: Iterable[Record], transaction: Any, environment: Environment,
         if record.counts or record.objects or record.decided or record.forgotten or record.refused:
             _write_others(record, transaction, db, counters)
     counters.write(transaction, db)
+
+
+def _without(gone: Container[int], record: Record) -> Record:
+    """Returns a record without the messages of queues that were deleted."""
+    puts, removals = ([one for one in some if one[0] not in gone] for some in (record.puts, record.removals))
+    return replace(record, puts=puts, removals=removals, entries=None)
 
 
 def _write_others(record: Record, transaction: Any, db: dict[str, Any], counters: Counters) -> None:
@@ -156,12 +182,26 @@ def _define(record: Record, transaction: Any, db: dict[str, Any], counters: Coun
         if values is None:
             transaction.delete(key, db=db["objects"])
             if kind == "QLOCAL":
+                _clear(number, transaction, db)
                 counters.drop(number, transaction, db["counts"])
             continue
         if kind == "QLOCAL":
             counters.begin(number)  # a counter that is missing is damage
         kept = {"kind": kind, "name": name, "number": number, "values": dict(values)}
         transaction.put(key, checked(key, json.dumps(kept).encode()), db=db["objects"])
+
+
+def _clear(queue: int, transaction: Any, db: dict[str, Any]) -> None:
+    """Remove what units of work have of a queue that is deleted; nothing else is there any more."""
+    prefix, left = NUMBER.pack(queue), list[tuple[bytes, list[bytes]]]()
+    with transaction.cursor(db=db["messages"]) as cursor:
+        there = cursor.set_range(ORDER.pack(queue, 0))
+        while there and cursor.key()[: len(prefix)] == prefix:
+            key, record = cursor.item()
+            left.append((key, id_keys(queue, order_of(key), read_head(key, record).descriptor)))
+            there = cursor.next()
+    for key, ids in left:
+        _remove(key, ids, transaction, db)
 
 
 def objects(transaction: Any, environment: Environment) -> list[dict[str, Any]]:

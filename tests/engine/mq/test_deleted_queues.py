@@ -1,0 +1,98 @@
+"""Queues that are deleted while units of work have messages of them, as those of subscriptions may be."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import lmdb
+import pytest
+
+from engine.descriptor import Descriptor
+from engine.errors import BrokerError
+from engine.mq import QueueManager
+from engine.mq.store.checking import check
+from engine.mq.store_changes import Record
+from engine.mq.unit import Work
+from tests.engine.mq.served import put
+
+LASTING = Descriptor(persistence=1)
+
+
+def publish(work: Work) -> None:
+    work.publish("t", LASTING, b"published")
+
+
+def got(work: Work) -> None:
+    publish(work)
+    work.commit()
+    (managed,) = (str(one["DEST"]) for one in work.manager.display("SUB"))
+    found = work.get(managed)
+    assert found is not None
+    assert found.body == b"published"
+
+
+@pytest.mark.parametrize("begin", [publish, got])
+@pytest.mark.parametrize("end", [Work.commit, Work.back_out])
+def test_a_unit_ends_without_the_messages_of_a_queue_that_went(
+    tmp_path: Path, begin: Callable[[Work], None], end: Callable[[Work], None]
+) -> None:
+    """The rest of it is kept, nothing stays in the store of the queue, and no other queue has its messages later."""
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        queues.mqsc("DEFINE QLOCAL(Q)\nDEFINE SUB(S) TOPICSTR('t') DESTCLAS(MANAGED)")
+        work = queues.work()
+        begin(work)
+        work.put("Q", LASTING, b"kept")
+        queues.delete("SUB", "S")
+        end(work)
+        assert (end is Work.commit) == queues.depth("Q")
+    assert [] == list(check(tmp_path / "QM"))
+    with QueueManager.open(tmp_path / "QM") as queues:
+        queues.define("QLOCAL", "NEW", {})
+        put(queues, "NEW", b"own", persistence=1)
+        assert [b"own"] == [one.body for one in queues.browse("NEW")]
+    assert [] == list(check(tmp_path / "QM"))
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_unit_in_the_transaction_of_a_deletion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int) -> None:
+    """A put and a deletion that are written together leave nothing, whichever comes first."""
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        queues.define("QLOCAL", "Q", {})
+        put(queues, "Q", b"other", persistence=1)
+        assert queues.store is not None
+        store, queue, told = queues.store.store, queues.directory.queues["Q"], list[BrokerError | None]()
+        stored = queues.admission.admit(queues.target("Q"), LASTING, b"late", ("", ""))
+        records = [Record(puts=[(queue.number, stored)]), Record(objects=[("QLOCAL", "Q", None, queue.number)])]
+        with monkeypatch.context() as patches:
+            patches.setattr(store.journal, "_thread", threading.current_thread())  # that which writes does not come
+            store.journal.submit(records[place], told.append)
+            store.journal.commit(records[1 - place], told.append)
+        del queues.directory.queues["Q"]
+    assert ([None, None], []) == (told, list(check(tmp_path / "QM")))
+    with QueueManager.open(tmp_path / "QM") as queues:
+        queues.define("QLOCAL", "NEW", {})
+        assert 0 == queues.depth("NEW")
+
+
+def test_a_deletion_that_is_not_kept_leaves_the_queue(tmp_path: Path) -> None:
+    """Where the store has no room to delete a queue, messages are kept on it as before."""
+
+    def refuse(_: str) -> None:
+        raise lmdb.MapFullError("full")
+
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        queues.define("QLOCAL", "Q", {})
+        assert queues.store is not None
+        transactions = queues.store.store.journal.transactions
+        transactions.watch = refuse
+        with pytest.raises(BrokerError, match="the store is full"):
+            queues.delete("QLOCAL", "Q")
+        transactions.watch = None
+        put(queues, "Q", b"kept", persistence=1)
+    with QueueManager.open(tmp_path / "QM") as queues:
+        assert [b"kept"] == [one.body for one in queues.browse("Q")]
