@@ -241,11 +241,15 @@ def _limited(seconds: float, process: Callable[..., Outcome | None], *arguments:
 
 
 def fail_when_too_long(seconds: float) -> None:
-    """Have the message in hand fail when the signal says that it has taken the processor time it may take."""
+    """Have the message in hand fail when the signal says that it has taken the processor time it may take.
+
+    What goes on behind the failure, as what is wired to a TryCatch node does, may take as much again.
+    """
 
     def fail(*_: object) -> None:
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
         text = f"the message took more than {seconds:g} s of processor time"
-        raise BrokerError(_TIMED_OUT, f"{text}, which is the limit of the execution group")
+        raise LimitExceeded(_TIMED_OUT, f"{text}, which is the limit of the execution group")
 
     signal.signal(signal.SIGVTALRM, fail)
 

@@ -1,6 +1,7 @@
 """Flows run on queues: instances wait for messages, are stopped at once, and outlive their queue manager's process."""
 
 import gc
+import signal
 import threading
 import time
 import weakref
@@ -151,3 +152,36 @@ def test_a_queue_that_cannot_be_read_is_tried_again(flow, runner):
     timer.start()
     assert [b"waits"] == got(manager, 1)
     timer.join()
+
+
+ENDLESS = "WHILE TRUE DO SET OutputRoot.XMLNSC.a = 'x'; END WHILE;"
+HANDLED = f"DECLARE CONTINUE HANDLER FOR SQLSTATE LIKE '%' BEGIN END; {ENDLESS}"
+CAUGHT = """\
+flow: Caught
+nodes:
+  In: {{type: MQInput, queueName: IN, messageDomainProperty: XMLNSC}}
+  Try: {{type: TryCatch}}
+  Tries: {{type: Compute, computeExpression: "{tried}"}}
+  Catches: {{type: Compute, computeExpression: "{caught}"}}
+  Out: {{type: MQOutput, queueName: OUT}}
+wires: [In.out -> Try, Try.try -> Tries, Try.catch -> Catches, Tries.out -> Out, Catches.out -> Out]
+"""
+
+
+@pytest.mark.parametrize(("tried", "caught"), [(ENDLESS, ENDLESS), (HANDLED, "")], ids=["node", "handler"])
+def test_who_catches_the_end_of_a_message_does_not_go_on_for_ever(tmp_path, tried, caught):
+    """Behind the limit of processor time no handler of a program goes on, and a TryCatch node as long again."""
+    file = tmp_path / "caught.yaml"
+    file.write_text(CAUGHT.format(tried=tried, caught=caught))
+    flow, work = load_flow(str(file)), QueueManager("IN", "OUT").work()
+    deployed = deploy(flow, bind=binder(flow))
+    work.put("IN", Descriptor(), b"<a/>")
+    work.commit()
+    before, begun = signal.getsignal(signal.SIGVTALRM), time.process_time()
+    flow_runner.fail_when_too_long(0.2)
+    try:
+        outcome = flow_runner._limited(0.2, deployed.process, deployed.entrances[0], work, None)
+    finally:
+        signal.signal(signal.SIGVTALRM, before)
+    assert time.process_time() - begun < 10
+    assert bool(caught) == ("0.2 s of processor time" in str(outcome.error))
