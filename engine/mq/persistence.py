@@ -70,7 +70,7 @@ def _begin(manager: QueueManager, lasting: Lasting, folder: Path) -> None:
 class Lasting:
     """The store as a queue manager uses it. A unit of work's messages are available once the store has it."""
 
-    __slots__ = ("_budget", "_manager", "_task", "_told", "store")
+    __slots__ = ("_budget", "_manager", "_passing", "_task", "_told", "store")
 
     def __init__(self, manager: QueueManager, store: Store) -> None:
         self.store = store
@@ -78,6 +78,7 @@ class Lasting:
         self._budget = Budget()
         self._task = ExpiryTask(self._expire)
         self._told: dict[str, int] = {}  # why copies were given up, by queue
+        self._passing: set[int] = set()  # queues that are not kept, by number
         store.journal.transactions.failed = manager.fail
 
     def write(self, puts: Moved, taken: Moved, decided: tuple[bytes, ...] = (), spare: Spare = ()) -> None:
@@ -154,6 +155,7 @@ class Lasting:
         if kind == _LOCAL:
             number = self.store.next_queue() if queue is None else queue.number
         self.store.journal.commit(Record(objects=[(kind, name, values, number)]))
+        self._passing.discard(number)
         return number
 
     def restore(self) -> None:
@@ -169,8 +171,12 @@ class Lasting:
             yield [(queues[number], order) for number, order in due if number in queues]
 
     def furnish(self, queue: Queue) -> None:
-        """Give a queue what it holds in the store."""
-        shelves = self.store.shelves(queue.number)
+        """Give a queue what it holds in the store; one that is not kept has a number of its own as well."""
+        is_kept = queue.number > 0
+        if not is_kept:
+            queue.number = self.store.next_queue()
+            self._passing.add(queue.number)
+        shelves = self.store.shelves(queue.number, is_kept=is_kept)
         queue.backings = shelves
         queue.memory = Memory(self._budget)
         queue.depth = sum(shelf.count for shelf in shelves)
@@ -188,8 +194,11 @@ class Lasting:
             return 0
 
     def close(self, *, in_order: bool) -> None:
-        """Close the store; in order, what is only in memory is kept as well."""
+        """Close the store; in order, what is only in memory is kept as well, but for queues that are not."""
         self._task.stop()
+        for queue in list(self._manager.directory.queues.values()) if in_order else ():
+            if queue.number in self._passing:
+                self._manager.purge(queue.definition.name)
         self.store.close(self._left if in_order else None)
 
     def _left(self) -> list[Record]:

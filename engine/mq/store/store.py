@@ -80,11 +80,14 @@ class Store:
         """Returns a number that is higher than those of all messages."""
         return max(_number(environment, CEILING) for environment in (self._environment, self._overflow))
 
-    def shelves(self, queue: int) -> tuple[Overflow, Shelf]:
-        """Returns the messages of a queue that memory had no room for, and those that are in the store."""
+    def shelves(self, queue: int, *, is_kept: bool = True) -> tuple[Overflow, Shelf]:
+        """Returns the messages of a queue that memory had no room for, and those that are in the store.
+
+        One that is not kept, and so has no counter, has none.
+        """
         key = NUMBER.pack(queue)
         with self._environment.read() as transaction:
-            if queue and transaction.get(key, db=self._environment.db["counts"]) is None:
+            if is_kept and transaction.get(key, db=self._environment.db["counts"]) is None:
                 raise damaged(f"the counter of queue {queue} is not there")
         counts = [_number(each, key, "counts") for each in (self._environment, self._overflow)]
         return Overflow(queue, self._overflow, counts[1]), Shelf(queue, self._environment, counts[0])

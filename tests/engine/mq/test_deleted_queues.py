@@ -1,4 +1,4 @@
-"""Queues that are deleted while units of work have messages of them, as those of subscriptions may be."""
+"""Queues that end before the queue manager or its store: those that are deleted, and those that are not kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
-from engine.mq import QueueManager
+from engine.mq import QueueManager, memory
 from engine.mq.store.checking import check
 from engine.mq.store_changes import Record
 from engine.mq.unit import Work
@@ -96,3 +96,27 @@ def test_a_deletion_that_is_not_kept_leaves_the_queue(tmp_path: Path) -> None:
         put(queues, "Q", b"kept", persistence=1)
     with QueueManager.open(tmp_path / "QM") as queues:
         assert [b"kept"] == [one.body for one in queues.browse("Q")]
+
+
+def test_queues_that_are_not_kept_have_messages_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Subscribers that last no longer than the queue manager get what is theirs, also where memory has no room for it.
+
+    Who subscribes after a restart gets nothing of what was sent before.
+    """
+    monkeypatch.setattr(memory, "BUDGET", 50_000)
+    QueueManager.create(tmp_path / "QM")
+    for _ in range(2):
+        with QueueManager.open(tmp_path / "QM") as queues:
+            for topic in ("a", "b"):
+                queues.define("SUB", topic, {"TOPICSTR": topic, "DESTCLAS": "MANAGED", "DURABLE": "NO"})
+            work, managed = queues.work(), {str(one["SUB"]): str(one["DEST"]) for one in queues.display("SUB")}
+            for number in range(100):
+                for topic in managed:
+                    work.publish(topic, Descriptor(), b"%s%d" % (topic.encode(), number) * 500)
+                work.commit()
+            for topic in ("a", "b"):
+                got = [work.get(managed[topic]) for _ in range(60)]
+                expected = [b"%s%d" % (topic.encode(), number) * 500 for number in range(60)]
+                assert expected == [one and one.body for one in got]
+            work.commit()
+        assert [] == list(check(tmp_path / "QM"))
