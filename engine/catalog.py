@@ -70,7 +70,7 @@ class Catalog(Generic[T]):
     def _load(self) -> None:
         if self._failure is not None:
             raise self._failure
-        package, self._package = self._package, ""
+        package = self._package
         if not package:
             return
         name = package
@@ -82,6 +82,7 @@ class Catalog(Generic[T]):
             text = f"{name} cannot be loaded, where {self.kind}s are looked for: {error}"
             self._failure = ConfigurationException(text)
             raise self._failure from error
+        self._package = ""  # not before all of it is there, which other threads may ask for meanwhile
 
 
 def did_you_mean(name: str, known: Iterator[str] | Catalog[T] | tuple[str, ...] | list[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import engine.catalog
 from engine.catalog import Catalog, did_you_mean
 from engine.errors import ConfigurationException
 
+SHADES: Catalog[int] = Catalog("shade", package="")
 SUGGESTIONS = [
     ("queuName", ["queueName", "transactionMode"], "; did you mean queueName?"),
     ("QUEUENAME", ["queueName"], "; did you mean queueName?"),
@@ -114,3 +116,17 @@ def test_a_package_that_is_not_there_is_named() -> None:
 def test_the_examples_run() -> None:
     """What the module shows is what it does."""
     assert doctest.testmod(engine.catalog).failed == 0
+
+
+def test_a_package_that_another_thread_imports_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that is asked for while the package is on its way is found there, as by who asked first."""
+    (tmp_path / "slow_shades").mkdir()
+    (tmp_path / "slow_shades" / "__init__.py").write_text("")
+    (tmp_path / "slow_shades" / "grey.py").write_text(
+        "import time\nfrom tests.engine import test_catalog\ntime.sleep(0.3)\ntest_catalog.SHADES.register('grey')(7)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(f"{__name__}.SHADES", Catalog[int]("shade", package="slow_shades"))
+    with ThreadPoolExecutor(2) as pool:
+        asked = [pool.submit(SHADES.find, "grey") for _ in range(2)]
+        assert [7, 7] == [one.result(20) for one in asked]
