@@ -26,7 +26,14 @@ from engine.flow.dead_letters import BACKOUT_THRESHOLD_REACHED, put_away
 from engine.message.topics import LOCAL, address
 from engine.mq import waiting_gets
 from engine.mq.properties import folder_texts, with_folders
-from engine.mq.refusals import GET_INHIBITED, Q_MGR_STOPPING, STORAGE_MEDIUM_FULL, UNKNOWN_OBJECT_NAME, refusal
+from engine.mq.refusals import (
+    GET_INHIBITED,
+    Q_MGR_STOPPING,
+    STORAGE_MEDIUM_FULL,
+    UNEXPECTED_ERROR,
+    UNKNOWN_OBJECT_NAME,
+    refusal,
+)
 from engine.mq.security.authorities import PUB
 from engine.mq.topics.asking import asked
 from engine.mq.topics.registering import Subscriber, deregister, for_each, register, update
@@ -135,13 +142,7 @@ class Listener:
         """
         work, tries = self._work, self._failed.get(arrival.descriptor.msg_id, 0)
         try:
-            command = asked(*arrival)
-            if command is None or tries >= _TRIES:
-                reason = RFH_ERROR if command is None else BACKOUT_THRESHOLD_REACHED
-                put_away(self._queue, *arrival, work, reason=reason)
-            else:
-                send(carry_out(self._manager, work, command), command.said, command.descriptor, work)
-            work.commit()
+            self._carry_out(arrival, may_fail=tries < _TRIES)
             self._failed = {}
         except BrokerError as error:
             work.back_out()
@@ -150,6 +151,22 @@ class Listener:
             self._failed = {arrival.descriptor.msg_id: tries + 1}
             if tries >= _TRIES:
                 raise
+
+    def _carry_out(self, arrival: Arrival, *, may_fail: bool) -> None:
+        work = self._work
+        try:
+            command = asked(*arrival)
+            if command is None or not may_fail:
+                reason = RFH_ERROR if command is None else BACKOUT_THRESHOLD_REACHED
+                put_away(self._queue, *arrival, work, reason=reason)
+            else:
+                send(carry_out(self._manager, work, command), command.said, command.descriptor, work)
+            work.commit()
+        except BrokerError:
+            raise
+        except Exception as error:  # without this thread all commands behind would lie
+            _LOG.exception("a command on %s has failed", self._queue)
+            raise refusal(UNEXPECTED_ERROR, f"a command has failed ({type(error).__name__}: {error})") from error
 
     def drain(self, seconds: float) -> None:
         """Wait until what was put is worked on."""

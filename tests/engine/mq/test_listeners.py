@@ -57,6 +57,24 @@ def test_a_definition_that_comes_as_a_listener_ends_has_it_listen_again() -> Non
     assert (OK, True) == (ask(queues, REG), asked[0] > 2)
 
 
+@pytest.mark.parametrize(("times", "answer", "letters"), [(1, OK, 0), (9, "", 1)])
+def test_a_command_that_fails_as_nobody_foresaw_keeps_no_other_from_it(
+    monkeypatch: pytest.MonkeyPatch, times: int, answer: str, letters: int
+) -> None:
+    """It is tried again, as one that met another queue's command by the way, and put away where it fails each time."""
+    queues, carry_out, left = manager(), commands.carry_out, [times]
+
+    def fail(manager: QueueManager, work: Work, command: Asked) -> Answered:
+        if command.one("Topic") == "odd" and left[0]:
+            left[0] -= 1
+            raise KeyError("odd")
+        return carry_out(manager, work, command)
+
+    monkeypatch.setattr(commands, "carry_out", fail)
+    assert [answer, OK] == [ask(queues, REG.replace("n/+", "odd")), ask(queues, REG)]
+    assert letters == queues.depth(queues.dead_letter_queue)
+
+
 def test_listeners_may_come_while_others_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """The end of a queue manager waits for commands also where the second queue of commands is used meanwhile."""
     queues, carry_out = QueueManager("Q", "ANSWERS", name="QM1"), commands.carry_out
