@@ -1,6 +1,5 @@
 """A queue manager over its socket does what it does in the process: units of work, waits, refusals, displays."""
 
-import socket
 import stat
 import threading
 import time
@@ -312,19 +311,6 @@ def test_nobody_serves_a_folder(tmp_path):
     assert 2059 == refused(lambda: QueueManager.connect(tmp_path))
     listening(tmp_path).close()
     assert 2059 == refused(lambda: QueueManager.connect(tmp_path))
-
-
-def test_what_is_no_client_of_ours_is_dropped(client, tmp_path):
-    """Bytes that are no frames end their connection, and nobody else's."""
-    for said in (b"GET / HTTP/1.1\r\n\r\n" * 9, bytes(8), b"\x04\0\0\0\x03\0\0\0oops", b"\x02\0\0\0\x01\0\0\0[]"):
-        with socket.socket(socket.AF_UNIX) as other:
-            other.connect(str(tmp_path / "socket"))
-            other.sendall(said)
-            other.settimeout(5)
-            while other.recv(4096):
-                continue
-    put(client, "A", b"still here")
-    assert [b"still here"] == bodies(client, "A")
 
 
 def test_a_server_that_ends_breaks_units_and_is_found_again(manager, tmp_path):

@@ -28,6 +28,10 @@ def browsed(queue: object, selector: object) -> bytes:
 
 
 UNFOUNDED = {
+    "no frame": b"GET / HTTP/1.1\r\n\r\n" * 9,
+    "nothing asked": bytes(8),
+    "no such request": b"\x04\0\0\0\x03\0\0\0oops",
+    "a greeting of no record": b"\x02\0\0\0\x01\0\0\0[]",
     "nested": frame(frames.CALL, b"[" * 100_000),
     "cursor of no queue": browsed([], ""),
     "cursor by no selector": browsed("A", 5),
@@ -42,7 +46,7 @@ UNFOUNDED = {
 
 @pytest.mark.parametrize("said", UNFOUNDED.values(), ids=UNFOUNDED.keys())
 def test_requests_that_no_client_makes_end_their_connection_alone(client, tmp_path, said):
-    """Who made them does not wait for an answer that never comes, and others are served as before."""
+    """Who sends them, or what is no frame, waits for no answer that never comes; others are served as before."""
     with socket.socket(socket.AF_UNIX) as other:
         other.connect(str(tmp_path / "socket"))
         other.sendall(said)
