@@ -14,7 +14,7 @@ from lxml import etree
 
 from engine.errors import BrokerError, ConfigurationException
 from engine.message.assembly import Message
-from engine.message.thread_parsers import keep_names_apart
+from engine.message.thread_parsers import PARSERS
 from engine.tree.element import Element
 from engine.tree.sharing import copy
 from engine.tree.source import Domain
@@ -51,7 +51,7 @@ class XPath:
 
     def value(self, message: Message, given: Mapping[str, Any] | None = None) -> Any:
         """The value for a message: a text, a number, a truth or a list of nodes."""
-        keep_names_apart()
+        PARSERS.keep_names_apart()
         known: dict[str, Any] = dict(given or {})
         for name in self.variables - known.keys():
             tree = tree_of(message, name)

@@ -10,7 +10,7 @@ from typing import Final, Generic, Protocol, TypeVar
 from lxml import etree
 
 from engine.errors import ParserException
-from engine.message.thread_parsers import own_parser
+from engine.message.thread_parsers import PARSERS
 from engine.tree.element import Element
 from engine.tree.sharing import written
 from engine.tree.source import KIND, NAME, NAME_VALUE, VALUE, Handle, Source, Value, kept
@@ -229,7 +229,7 @@ def _read(content: bytes, where: str) -> tuple[Node, ...]:
     if b"<!DOCTYPE" in content:
         raise ParserException(5009, f"{where}: a folder cannot have a document type", "MQRFH2")
     try:
-        top = etree.fromstring(_BEFORE + content + _AFTER, own_parser(_KIND, _new_parser))
+        top = etree.fromstring(_BEFORE + content + _AFTER, PARSERS.kept.get(_KIND) or PARSERS.made(_KIND, _new_parser))
     except etree.XMLSyntaxError as error:
         problem = (error.msg or "nothing can be read").split(", line ")[0]
         line, column = error.position

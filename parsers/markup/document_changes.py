@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 from lxml import etree
 
-from engine.message.thread_parsers import keep_names_apart
+from engine.message.thread_parsers import PARSERS
 from parsers.markup.document import Document
 from parsers.markup.lxml_nodes import all_called, tidy
 from parsers.markup.text import escape, quote
@@ -215,7 +215,7 @@ def written_by_libxml(document: Document, node: etree._Element, plan: Sequence[C
     is_tidy = not len(node) or document.is_tidy
     if is_tidy and not plan:
         return etree.tostring(node, encoding="unicode", with_tail=False)
-    keep_names_apart()
+    PARSERS.keep_names_apart()
     copied = copy(node)  # lxml copies all that is below a node, and nothing beside it
     places = _places(plan, node, copied)
     if not is_tidy:

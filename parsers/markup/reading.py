@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias
 from lxml import etree
 
 from engine.errors import ConversionException, Insert, ParserException
-from engine.message.thread_parsers import forget_parsers, own_parser
+from engine.message.thread_parsers import PARSERS
 from parsers.charsets.ccsid import codec, decode
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ Read: TypeAlias = tuple[etree._Element, bytes, str, bool]
 
 
 def _parser(how: How) -> etree.XMLParser:
-    return own_parser(how, _new_parser)
+    return PARSERS.kept.get(how) or PARSERS.made(how, _new_parser)
 
 
 def _new_feeder(kind: tuple[str, Retention]) -> etree.XMLParser:
@@ -58,14 +58,15 @@ def _fed(data: bytes, encoding: str, keep: Retention) -> etree._Element | None:
 
     None says that it is to be read the other way, which alone tells what is wrong with a document.
     """
-    parser = own_parser((encoding, keep), _new_feeder)
+    kind = encoding, keep
+    parser = PARSERS.kept.get(kind) or PARSERS.made(kind, _new_feeder)
     try:
         parser.feed(data)
         return parser.close()
     except etree.XMLSyntaxError:
         return None
     except BaseException:  # an interruption may have left the parser in the middle of this document
-        forget_parsers()
+        PARSERS.forget()
         raise
 
 

@@ -10,7 +10,7 @@ from lxml import etree
 from engine.budget import pay
 from engine.errors import ParserException
 from engine.message.received import Part
-from engine.message.thread_parsers import keep_names_apart
+from engine.message.thread_parsers import PARSERS
 from engine.parser import Form, Portion
 from engine.tree.element import Element
 from engine.tree.sharing import written
@@ -40,7 +40,7 @@ class Writing:
 
     def document(self, element: Element) -> str:
         """The text of the document, with what stands in front of its root."""
-        keep_names_apart()
+        PARSERS.keep_names_apart()
         plans = self._plans
         top = etree.Element(plans.tag, nsmap=self._namespaces())
         if plans.identity is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -114,8 +116,12 @@ def test_an_interrupted_reading_leaves_nothing_behind(monkeypatch: pytest.Monkey
         def close(self) -> None:
             raise KeyboardInterrupt
 
-    own = reading.own_parser
-    monkeypatch.setattr(reading, "own_parser", lambda *kind: Interrupted(own(*kind)))
+    own = reading.PARSERS
+
+    def made(kind: Any, make: Callable[[Any], etree.XMLParser]) -> Interrupted:
+        return Interrupted(own.kept.get(kind) or own.made(kind, make))
+
+    monkeypatch.setattr(reading, "PARSERS", SimpleNamespace(kept={}, made=made, forget=own.forget))
     with pytest.raises(KeyboardInterrupt):
         answered(b"<a>", XMLNSC)
     monkeypatch.undo()
