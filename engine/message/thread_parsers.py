@@ -14,7 +14,10 @@ _MOST: Final = 256  # kinds of parsers that a thread keeps
 
 
 class OwnParsers(threading.local):
-    """The parsers of a thread by their kinds; each thread that asks for its own begins with none."""
+    """The parsers of a thread by their kinds; each thread that asks for its own begins with none.
+
+    Who reads looks into `kept` itself, and asks for what is not there: a call more would be felt with each document.
+    """
 
     def __init__(self) -> None:
         self.kept: dict[Hashable, etree.XMLParser] = {}

@@ -61,7 +61,7 @@ def is_short(plan: Sequence[Change]) -> bool:
 
 
 def spliced(
-    data: bytes, root: etree._Element, plan: Sequence[Change], encoding: str = "utf-8", *, own: bool = True
+    data: bytes, root: etree._Element, plan: Sequence[Change], encoding: str = "utf-8", *, own: bool
 ) -> bytes | None:
     """A document with some changes; None where the place of one cannot be found for certain.
 
@@ -70,9 +70,10 @@ def spliced(
     Attributes and elements are changed only in bytes that libxml2 has written, in which all quotes are double.
 
     >>> root = etree.fromstring('<a><b>1</b><b k="1">2</b></a>')
-    >>> spliced(etree.tostring(root), root, [("text", root[1], "", "x < y"), ("append", root, "", "<c/>")])
+    >>> spliced(etree.tostring(root), root, [("text", root[1], "", "x < y"), ("append", root, "", "<c/>")], own=True)
     b'<a><b>1</b><b k="1">x &lt; y</b><c/></a>'
-    >>> spliced(etree.tostring(root), root, [("attribute", root[1], "k", "2"), ("instead", root[0], "", "<d/>")])
+    >>> plan = [("attribute", root[1], "k", "2"), ("instead", root[0], "", "<d/>")]
+    >>> spliced(etree.tostring(root), root, plan, own=True)
     b'<a><d/><b k="2">2</b></a>'
     """
     edits: list[_Edit] = []
@@ -96,7 +97,7 @@ def spliced(
 
 
 def with_value(
-    data: bytes, root: etree._Element, node: Any, value: str | None, encoding: str, *, own: bool = True
+    data: bytes, root: etree._Element, node: Any, value: str | None, encoding: str, *, own: bool
 ) -> bytes | None:
     """A document with another value in one node; None where that cannot be found for certain."""
     try:

@@ -92,11 +92,11 @@ def all_called(root: etree._Element, name: str, *, own: bool) -> Iterator[etree.
     return root.iter(name) if own else called(root.iter(etree.Element), name)
 
 
-def written_as(node: etree._Element, name: str, *, own: bool = True) -> Iterator[etree._Element]:
+def written_as(node: etree._Element, name: str, *, own: bool) -> Iterator[etree._Element]:
     """The child elements that the document calls by a name, prefix and all.
 
     >>> root = etree.fromstring('<a xmlns="u" xmlns:p="u"><p:b/><b/></a>')
-    >>> [child is root[1] for child in written_as(root, "b")]
+    >>> [child is root[1] for child in written_as(root, "b", own=True)]
     [True]
     """
     prefix, _, local = name.rpartition(":")

@@ -20,19 +20,26 @@ _STAYING, _SECONDS = 200, 1.0
 _STAYS, _PASSES = b"s" * 24, b"p" * 24
 
 
-@pytest.mark.parametrize("wanted", [Selection(browse=True), Selection(browse=True, selector="JMSPriority >= 0")])
-def test_browsing_while_others_put_and_get(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: Selection) -> None:
-    """Of a queue that is mostly in the store, each browse sees all that stays, and finds no damage in what passes."""
+def mostly_stored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> QueueManager:
+    """Returns a queue manager with a queue Q of 200 messages, of which few are in memory."""
     monkeypatch.setattr(memories, "WINDOW", (8, 8_000))
     monkeypatch.setattr(stored_queue, "WINDOW", (4, 4_000))
     monkeypatch.setattr(stored_queue, "OVERFLOWN", (4, 4_000))
-    QueueManager.create(tmp_path / "QM")
-    with QueueManager.open(tmp_path / "QM") as queues, ThreadPoolExecutor(4) as pool:
-        queues.define("QLOCAL", "Q", {})
-        work, ended = queues.work(), threading.Event()
-        for number in range(_STAYING):
-            work.put("Q", Descriptor(persistence=1, priority=number % 3, correl_id=_STAYS), b"%d" % number)
-        work.commit()
+    QueueManager.create(folder)
+    queues = QueueManager.open(folder)
+    queues.define("QLOCAL", "Q", {})
+    work = queues.work()
+    for number in range(_STAYING):
+        work.put("Q", Descriptor(persistence=1, priority=number % 3, correl_id=_STAYS), b"%d" % number)
+    work.commit()
+    return queues
+
+
+@pytest.mark.parametrize("wanted", [Selection(browse=True), Selection(browse=True, selector="JMSPriority >= 0")])
+def test_browsing_while_others_put_and_get(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: Selection) -> None:
+    """Of a queue that is mostly in the store, each browse sees all that stays, and finds no damage in what passes."""
+    with mostly_stored(tmp_path / "QM", monkeypatch) as queues, ThreadPoolExecutor(4) as pool:
+        ended = threading.Event()
         expected = [arrival.body for arrival in queues.browse("Q")]
 
         def pass_through(persistence: int) -> int:

@@ -12,11 +12,10 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager, admission, turns, unit, waiting_gets
-from engine.mq import memory as memories
-from engine.mq.store import stored_queue
 from engine.mq.topics import copies
 from engine.work import Selection
 from tests.engine.mq.interrupts import Interrupts
+from tests.engine.mq.test_browsing import mostly_stored
 
 SCRIPT = """DEFINE QLOCAL(COPIES)
 DEFINE QLOCAL(Q) STREAMQ(COPIES)
@@ -110,15 +109,8 @@ _CYCLES, _SECONDS = 30, 20.0
 
 def test_no_thread_goes_without_its_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads that commit to the disk get on beside one that never waits, and one that browses the store."""
-    monkeypatch.setattr(memories, "WINDOW", (8, 8_000))
-    monkeypatch.setattr(stored_queue, "WINDOW", (4, 4_000))
-    QueueManager.create(tmp_path / "QM")
-    with QueueManager.open(tmp_path / "QM") as queues, ThreadPoolExecutor(3) as pool:
-        queues.define("QLOCAL", "Q", {})
-        work, ended = queues.work(), threading.Event()
-        for number in range(200):
-            work.put("Q", Descriptor(persistence=1, correl_id=b"s" * 24), b"%d" % number)
-        work.commit()
+    with mostly_stored(tmp_path / "QM", monkeypatch) as queues, ThreadPoolExecutor(3) as pool:
+        ended = threading.Event()
 
         def pass_through(persistence: int, cycles: int) -> int:
             own, passed, mine = queues.work(), 0, Selection(correl_id=b"%d" % persistence * 24)
