@@ -50,7 +50,7 @@ class Running:
 
     def run(self, *arguments: str, fails: bool = False, timeout: float = 60) -> str:
         """Run a command; returns what it printed, and on failure what it said."""
-        done = subprocess.run(  # noqa: S603
+        done = subprocess.run(
             [*PROGRAM, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=timeout, check=False
         )
         assert fails == (done.returncode != 0), f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
@@ -59,7 +59,7 @@ class Running:
 
     def named(self, name: str, *arguments: str, code: int = 0) -> str:
         """Run a program under one of IBM's names; returns what it printed."""
-        done = subprocess.run(  # noqa: S603
+        done = subprocess.run(
             [sys.executable, "-c", NAMED, name, *arguments],
             cwd=ROOT,
             capture_output=True,

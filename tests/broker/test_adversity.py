@@ -45,7 +45,7 @@ def test_full_disk(shop: Running, tmp_path: Path) -> None:
     before = shown(shop)
     most = (shop.folder / "repository.sqlite").stat().st_size + 8192
     large = flow(tmp_path, "F", program=LARGE.format("2" * 400_000))
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         [*PROGRAM, "deploy", str(shop.folder), str(large)],
         cwd=ROOT,
         capture_output=True,
@@ -69,7 +69,7 @@ def test_several_who_deploy(shop: Running, tmp_path: Path) -> None:
     names = [f"G{number}" for number in range(4)]
     files = [flow(tmp_path, name, f"IN{number}") for number, name in enumerate(names)]
     processes = [
-        subprocess.Popen(  # noqa: S603
+        subprocess.Popen(
             [*PROGRAM, "deploy", str(shop.folder), str(file)],
             cwd=ROOT,
             stdout=subprocess.DEVNULL,
@@ -107,7 +107,7 @@ def test_broken_repository(shop: Running, tmp_path: Path) -> None:
 
 def _examined(made: Running) -> str:
     command = [*PROGRAM, "broker", "doctor", str(made.folder)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False).stdout  # noqa: S603
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False).stdout
 
 
 def test_a_store_of_another_format_keeps_a_broker_from_starting(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_queue_manager_that_never_becomes_ready(tmp_path: Path) -> None:
     program = "import sys; from engine.broker import supervisor as s; s._PATIENCE = 1.0; s.main(sys.argv[1])"
     command = [sys.executable, "-c", program, str(made.folder)]
     with QueueManager.open(made.folder / "queues"):
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=40, check=False)  # noqa: S603
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=40, check=False)
     assert 1 == done.returncode
     assert f"as each time before: see penstock broker logs {made.folder}" in done.stderr
     assert "is in use by process" in made.log()

@@ -76,7 +76,7 @@ def test_flow_that_cannot_start(halved: Running) -> None:
     assert ["Own"] == [row["flow"] for row in halved.json("broker", "show", name)["notRunning"]]
     assert (
         "FAIL default/Own does not run"
-        in subprocess.run(  # noqa: S603
+        in subprocess.run(
             [*PROGRAM, "broker", "doctor", name], capture_output=True, text=True, timeout=60, check=False
         ).stdout
     )
@@ -125,7 +125,7 @@ def test_start_as_json(tmp_path: Path) -> None:
         said = made.json("broker", "start", str(made.folder), "--detach")
         assert (True, made.process("supervisor")) == (said["ready"], said["process"])
         made.run("broker", "stop", str(made.folder))
-        with subprocess.Popen(  # noqa: S603
+        with subprocess.Popen(
             [*PROGRAM, "broker", "start", str(made.folder), "--json"], stdout=subprocess.PIPE
         ) as process:
             assert process.stdout is not None
@@ -191,7 +191,7 @@ def test_shells_complete(typed: str, completed: set[str], home: Path) -> None:
     """Shells complete commands, brokers by name, their groups and their flows."""
     words = typed.split(" ")
     env = {"_PENSTOCK_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1)}
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         PROGRAM,
         env={**os.environ, **env, "PENSTOCK_HOME": str(home)},
         capture_output=True,

@@ -53,4 +53,4 @@ def _build(_commands: int, _in_groups: int) -> Any:
 def process(*arguments: str) -> subprocess.Popen[bytes]:
     """Start a command in a process of its own."""
     pipe = subprocess.PIPE
-    return subprocess.Popen([*PROGRAM, *arguments], cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe)  # noqa: S603
+    return subprocess.Popen([*PROGRAM, *arguments], cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe)

@@ -27,7 +27,7 @@ def started(*arguments: str, folder: Path) -> subprocess.Popen[bytes]:
     """Start a command that goes on, and wait for its line with `ready`."""
     environment = os.environ | {"PENSTOCK_QUEUE_MANAGER": str(folder)}
     pipe = subprocess.PIPE
-    process = subprocess.Popen([*PROGRAM, *arguments], cwd=ROOT, stdout=pipe, stderr=pipe, env=environment)  # noqa: S603
+    process = subprocess.Popen([*PROGRAM, *arguments], cwd=ROOT, stdout=pipe, stderr=pipe, env=environment)
     assert process.stdout is not None
     late = threading.Timer(60, process.kill)
     late.start()
@@ -53,7 +53,7 @@ def running(*arguments: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
 def command(folder: Path, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """Run a command in a process of its own."""
     environment = os.environ | {"PENSTOCK_QUEUE_MANAGER": str(folder)}
-    return subprocess.run(  # noqa: S603
+    return subprocess.run(
         [*PROGRAM, *arguments],
         cwd=ROOT,
         input=stdin,

@@ -49,7 +49,7 @@ def test_help_starts_light(arguments: list[str]) -> None:
         "atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr)); main()"
     )
     command = [sys.executable, "-c", program, *arguments]
-    ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120, check=True)  # noqa: S603
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120, check=True)
     assert set() == HEAVY & set(ended.stderr.split())
 
 

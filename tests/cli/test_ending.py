@@ -27,7 +27,7 @@ main()
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_command_that_is_told_to_end_leaves_no_folders(number: signal.Signals) -> None:
     """A command that is interrupted or terminated removes what it has for itself, and its exit code says so."""
-    with subprocess.Popen(  # noqa: S603  # our own program
+    with subprocess.Popen(
         [sys.executable, "-c", WAITS, "wait"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as started:
         assert started.stdout is not None

@@ -245,7 +245,7 @@ def test_who_leaves_the_debugger_ends_the_run(capsys: pytest.CaptureFixture[str]
     command = ("run", "f.yaml", "--input", "in", "--output", "out", "--nodes", "own.py")
     program = [sys.executable, "-c", "from engine.cli import main; main()", *command]
     around = {**os.environ, "PYTHONPATH": str(ROOT), "PENSTOCK_CACHE": "off"}
-    ended = subprocess.run(program, capture_output=True, timeout=120, check=False, env=around)  # noqa: S603  # our own program
+    ended = subprocess.run(program, capture_output=True, timeout=120, check=False, env=around)
     assert (130, b"", b"2 of 2 messages were not sent\n") == (ended.returncode, ended.stdout, ended.stderr)
 
 

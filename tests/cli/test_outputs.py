@@ -102,7 +102,7 @@ def test_standard_streams_are_inputs_and_outputs(tmp_path: Path) -> None:
             (tmp_path / (given or "x.json")).open("rb") as source,
             (tmp_path / (shown or "nothing")).open("ab") as out,
         ):
-            ended = subprocess.run(  # noqa: S603  # our own program
+            ended = subprocess.run(
                 [*PROGRAM, *arguments],
                 stdin=source,
                 stdout=out,
@@ -143,7 +143,7 @@ def test_a_full_disk_leaves_the_earlier_result(writer: str, tmp_path: Path) -> N
     def full() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
 
-    ended = subprocess.run(  # noqa: S603  # our own program
+    ended = subprocess.run(
         [*PROGRAM, *command.format(file).split()],
         capture_output=True,
         timeout=120,
@@ -166,7 +166,7 @@ def test_a_full_disk_leaves_the_earlier_run(tmp_path: Path) -> None:
     def full() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
 
-    ended = subprocess.run(  # noqa: S603  # our own program
+    ended = subprocess.run(
         [*PROGRAM, *RUN.split(), "out"], capture_output=True, timeout=120, check=False, env=around(), preexec_fn=full
     )
     assert (1, True) == (ended.returncode, b"order-1.xml: File too large" in ended.stderr)
@@ -197,7 +197,7 @@ main()
 def killed_at(calls: int, arguments: list[str]) -> int:
     """Runs a command that is killed behind so many calls; the answer is its exit code."""
     program = [PROGRAM[0], "-c", KILLED, str(calls), *arguments]
-    return subprocess.run(program, capture_output=True, timeout=120, check=False, env=around()).returncode  # noqa: S603  # our own
+    return subprocess.run(program, capture_output=True, timeout=120, check=False, env=around()).returncode
 
 
 @pytest.mark.crash
@@ -306,7 +306,7 @@ def test_signals_leave_the_earlier_result(number: int, tmp_path: Path) -> None:
     (tmp_path / "out").write_bytes(EARLIER)
     command = [*PROGRAM, "decode", "-", "--copybook", "c.cpy", "--output", "out"]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=around()) as running:  # noqa: S603
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=around()) as running:
         assert running.stdin is not None
         running.stdin.write(RECORDS * 1000)  # more than a pipe holds: once it is written, the command is at work
         running.stdin.flush()
@@ -325,7 +325,7 @@ def test_signals_leave_the_earlier_result(number: int, tmp_path: Path) -> None:
 def test_a_standard_output_that_takes_nothing(command: str, where: str, tmp_path: Path) -> None:
     """A standard output that is closed or full is one line on stderr that names it, and no success."""
     shell = ["sh", "-c", f'exec "$0" "$@" {where}', PROGRAM[0], *PROGRAM[1:], *command.split()]
-    ended = subprocess.run(shell, stderr=subprocess.PIPE, timeout=120, check=False, env=around())  # noqa: S603  # our own program
+    ended = subprocess.run(shell, stderr=subprocess.PIPE, timeout=120, check=False, env=around())
     assert 1 == ended.returncode
     assert (True, 1) == (
         ended.stderr.startswith(b"penstock: standard output cannot be written: "),
@@ -338,7 +338,7 @@ def test_a_standard_output_that_takes_nothing(command: str, where: str, tmp_path
 def test_a_program_of_ibm_whose_standard_output_takes_nothing(where: str) -> None:
     """Programs under IBM's names say so too, with their own exit code."""
     shell = ["sh", "-c", f'exec "$0" "$@" {where}', PROGRAM[0], "-c", NAMED, "mqsilist", "-h"]
-    ended = subprocess.run(shell, capture_output=True, timeout=120, check=False, env=around())  # noqa: S603  # our own program
+    ended = subprocess.run(shell, capture_output=True, timeout=120, check=False, env=around())
     assert (81, 1) == (ended.returncode, ended.stderr.count(b"\n"))
     assert ended.stderr.startswith(b"BIP8081E: standard output: ")
 
@@ -361,6 +361,6 @@ def test_an_export_is_not_written_over_a_flow(tmp_path: Path, capsys: pytest.Cap
 def test_a_file_does_not_get_the_place_of_a_closed_standard_output(tmp_path: Path) -> None:
     """What is printed to a closed standard output does not end up in a file that is open."""
     shell = ["sh", "-c", 'exec "$0" "$@" >&-', *PROGRAM, "messageset", "import", "c.cpy", "--out", "set.yaml"]
-    ended = subprocess.run(shell, stderr=subprocess.PIPE, timeout=120, check=False, env=around())  # noqa: S603  # our own program
+    ended = subprocess.run(shell, stderr=subprocess.PIPE, timeout=120, check=False, env=around())
     assert 1 == ended.returncode
     assert b"1 message" not in (tmp_path / "set.yaml").read_bytes()

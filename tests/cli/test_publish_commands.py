@@ -79,7 +79,7 @@ def test_a_subscriber_that_is_killed(folder, capsysbinary):
     with running("queue-manager", "start", str(folder), folder=folder):
         from tests.cli.queues import PROGRAM  # noqa: PLC0415
 
-        process = subprocess.Popen([*PROGRAM, "subscribe", "n/#"], cwd=ROOT)  # noqa: S603
+        process = subprocess.Popen([*PROGRAM, "subscribe", "n/#"], cwd=ROOT)
         script = str(written(folder, "DISPLAY SUB(*)"))
         shown, end = b"", time.monotonic() + 60
         while b"TOPICSTR(n/#)" not in shown:

@@ -98,7 +98,7 @@ def test_a_put_that_cannot_say_what_it_put_says_how_many_are_in(folder, where):
     """Who cannot read the lines learns that the messages are there, and puts none of them twice."""
     put = ["sh", "-c", f'exec "$0" "$@" {where}', *PROGRAM, "put", "A", "--text", "x", "--count", "3", "--json"]
     environment = os.environ | {"PENSTOCK_QUEUE_MANAGER": str(folder)}
-    ended = subprocess.run(put, capture_output=True, text=True, timeout=120, check=False, env=environment)  # noqa: S603  # our own
+    ended = subprocess.run(put, capture_output=True, text=True, timeout=120, check=False, env=environment)
     assert (1, "") == (ended.returncode, ended.stdout)
     assert re.fullmatch(r"penstock: standard output cannot be written: .*; 3 messages are in\n", ended.stderr)
     assert "x\nx\nx\n" == command(folder, "browse", "A").stdout
@@ -107,10 +107,10 @@ def test_a_put_that_cannot_say_what_it_put_says_how_many_are_in(folder, where):
 def test_a_put_goes_on_where_the_command_that_has_the_folder_ends(folder):
     """Units are put over the socket of a command, and then here, each once, as long as lines come."""
     environment, pipe = os.environ | {"PENSTOCK_QUEUE_MANAGER": str(folder)}, subprocess.PIPE
-    first = subprocess.Popen([*PROGRAM, "get", "B", "--wait", "2"], env=environment)  # noqa: S603  # our own program
+    first = subprocess.Popen([*PROGRAM, "get", "B", "--wait", "2"], env=environment)
     eventually((folder / "socket").exists)
     put = [*PROGRAM, "put", "A", "-", "--json", "--unit", "1"]
-    with subprocess.Popen(put, env=environment, stdin=pipe, stdout=pipe, text=True) as second:  # noqa: S603
+    with subprocess.Popen(put, env=environment, stdin=pipe, stdout=pipe, text=True) as second:
         assert second.stdin is not None
         assert second.stdout is not None
         for number in range(3):

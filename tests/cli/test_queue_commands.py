@@ -223,7 +223,7 @@ def test_a_get_that_is_killed_loses_nothing(folder, served):
     around = running("queue-manager", "start", str(folder), folder=folder) if served else nullcontext()
     with around:
         get = [*PROGRAM, "get", "A", "--all"]
-        process = subprocess.Popen(get, cwd=ROOT, env=environment, stdout=subprocess.PIPE)  # noqa: S603
+        process = subprocess.Popen(get, cwd=ROOT, env=environment, stdout=subprocess.PIPE)
         assert process.stdout is not None
         printed = [process.stdout.readline() for _ in range(20)]
         process.send_signal(signal.SIGKILL)
@@ -265,7 +265,7 @@ def test_a_get_that_waits_leaves_the_folder_to_a_process_that_is_started_again(f
     environment = os.environ | {"PENSTOCK_QUEUE_MANAGER": str(folder)}
     with running("queue-manager", "start", str(folder), folder=folder) as process:
         get = [*PROGRAM, "get", "A", "--wait", "30"]
-        waits = subprocess.Popen(get, stdout=subprocess.PIPE, env=environment)  # noqa: S603  # our own program
+        waits = subprocess.Popen(get, stdout=subprocess.PIPE, env=environment)
         with QueueManager.connect(folder) as client:
             eventually(lambda: client.display("QLOCAL", "A")[0]["IPPROCS"] == 1)
         process.send_signal(signal.SIGKILL)

@@ -117,7 +117,7 @@ main()
 def test_a_run_that_is_told_to_end_as_it_becomes_ready(folder, flows):
     """It ends in order, at whatever moment of its wait for a signal that comes."""
     command_line = (sys.executable, "-c", TOLD_AS_IT_WAITS, "run", flows[0], "--queue-manager", str(folder))
-    with subprocess.Popen(command_line, cwd=ROOT, stdout=subprocess.PIPE) as running:  # noqa: S603  # our own program
+    with subprocess.Popen(command_line, cwd=ROOT, stdout=subprocess.PIPE) as running:
         try:
             assert b"ready" in running.stdout.readline()
             running.send_signal(signal.SIGTERM)
@@ -129,7 +129,7 @@ def test_a_run_that_is_told_to_end_as_it_becomes_ready(folder, flows):
 def test_a_get_that_waits_is_ended_by_a_stop(folder):
     """It gives the folder back, and has taken nothing."""
     environment = os.environ | {"PENSTOCK_QUEUE_MANAGER": str(folder)}
-    get = subprocess.Popen([*PROGRAM, "get", "A", "--wait", "30"], env=environment)  # noqa: S603  # our own program
+    get = subprocess.Popen([*PROGRAM, "get", "A", "--wait", "30"], env=environment)
     eventually((folder / "socket").exists)
     assert 0 == command(folder, "queue-manager", "stop", str(folder)).returncode
     assert 128 + signal.SIGTERM == get.wait(10)
@@ -221,7 +221,7 @@ def test_commands_at_once_have_the_folder_one_after_the_other(folder):
     def at_once(*commands: tuple[str, ...]) -> list[str]:
         pipe = subprocess.PIPE
         running = [
-            subprocess.Popen([*PROGRAM, *each], env=environment, stdout=pipe, stderr=pipe, text=True)  # noqa: S603
+            subprocess.Popen([*PROGRAM, *each], env=environment, stdout=pipe, stderr=pipe, text=True)
             for each in commands
         ]
         ended = [process.communicate(timeout=120) for process in running]

@@ -242,7 +242,7 @@ def test_processor_time_of_this_process_and_its_children() -> None:
     alone = measuring.own_cpu_seconds() - before
     assert 0.04 < alone < 5
     busy = "import time\nwhile time.process_time() < 0.2: pass"
-    subprocess.run([sys.executable, "-c", busy], timeout=120, check=True)  # noqa: S603
+    subprocess.run([sys.executable, "-c", busy], timeout=120, check=True)
     assert measuring.own_cpu_seconds() - before - alone > 0.15
 
 
@@ -252,7 +252,7 @@ def test_the_family_of_this_process() -> None:
     waiting = "import sys, time\nwhile time.process_time() < 0.2: pass\nprint(flush=True)\nsys.stdin.read()"
     pipe = subprocess.PIPE
     before = measuring.family_cpu_seconds()
-    with subprocess.Popen([sys.executable, "-c", waiting], stdin=pipe, stdout=pipe) as child:  # noqa: S603
+    with subprocess.Popen([sys.executable, "-c", waiting], stdin=pipe, stdout=pipe) as child:
         assert child.stdout is not None
         child.stdout.readline()
         assert {os.getpid(), child.pid} <= {each.pid for each in measuring.family()}

@@ -265,5 +265,5 @@ def test_reader_is_not_needed(folder: Path) -> None:
         f"program = Cache(Path({str(folder)!r})).text({TEXT!r}, 'COMPUTE', 'a.esql')\n"
         "print(program.entrance().kind, 'antlr4' in sys.modules, 'esql.compile' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)  # noqa: S603 - this test's own
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.split() == ["COMPUTE", "False", "False"]

@@ -91,7 +91,7 @@ DOUBLED
 def test_own_functions(tmp_path: Path) -> None:
     """What is declared in one file, elsewhere, is called, checked and described with nothing else to be edited."""
     (tmp_path / "own_functions.py").write_text(FILE)
-    done = subprocess.run(  # noqa: S603 - a program of the tests
+    done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         cwd=ROOT, env={"PYTHONPATH": f"{tmp_path}:{ROOT}"}, capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip

@@ -64,7 +64,7 @@ LINES has no element type Quotd; did you mean Quoted?
 def test_own_parser(tmp_path: Path) -> None:
     """Its element types and their synonyms are found where the parser is, by checks and by paths."""
     (tmp_path / "own_parser.py").write_text(FILE)
-    done = subprocess.run(  # noqa: S603 - a program of the tests
+    done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         cwd=ROOT, env={"PYTHONPATH": f"{tmp_path}:{ROOT}"}, capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip

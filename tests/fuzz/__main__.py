@@ -74,7 +74,7 @@ def _work(worker: str, names: list[str], seed: int, seconds: float, found: Path)
         command = [sys.executable, "-m", "tests.fuzz", "--worker", worker, "--seconds", str(max(left, 1)), *chosen]
         try:
             with (found / f"{worker}.log").open("wb") as log:
-                done = subprocess.run(  # noqa: S603  # its own arguments
+                done = subprocess.run(
                     [*command, "--seed", str(seed), "--found", str(found)],
                     timeout=left + _SPARE,
                     check=False,

@@ -143,7 +143,7 @@ print(len(wrong))
 @pytest.mark.parametrize("first", ["folders", "documents", "new documents"])
 def test_threads_have_names_of_their_own(first: str) -> None:
     """Threads that read new names at the same time read those of their own documents, and the process lives on."""
-    done = subprocess.run(  # noqa: S603  # a program of the tests
+    done = subprocess.run(
         [sys.executable, "-c", READERS, first], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
     assert (0, "0\n", "") == (done.returncode, done.stdout, done.stderr)
@@ -240,7 +240,7 @@ print(found)
 
 def test_documents_that_threads_share_are_looked_through_safely() -> None:
     """A thread may look names up in a document that another has read, which reads others meanwhile."""
-    done = subprocess.run(  # noqa: S603  # a program of the tests
+    done = subprocess.run(
         [sys.executable, "-c", SHARERS], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
     assert (0, "[0, 0]\n", "") == (done.returncode, done.stdout, done.stderr)

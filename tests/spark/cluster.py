@@ -75,7 +75,7 @@ def cluster(folder: Path, cores: int = 1) -> Iterator[str]:
     log = (folder / "cluster.log").open("wb")
     with log:
         processes = [
-            subprocess.Popen(  # noqa: S603  # Spark's own script
+            subprocess.Popen(
                 [*spark, command[0], "--host", host, "--webui-port", "0", *command[1:]],
                 env=ENVIRONMENT | {"SPARK_LOCAL_IP": host},
                 stdout=log,
@@ -113,7 +113,7 @@ def kill_an_executor(places: Path, stop: threading.Event, killed: list[int]) -> 
 def program(*command: str, code: int = 0) -> str:
     """Run a program of Python's that must end with this exit code; what it has said."""
     try:
-        ended = subprocess.run(  # noqa: S603  # our own program
+        ended = subprocess.run(
             [sys.executable, *command],
             env=ENVIRONMENT,
             cwd=ROOT,

@@ -54,9 +54,7 @@ def test_what_workers_have_used(tmp_path: Path) -> None:
     """Statistics rows sum to within a tenth of the workers' processor time, and say their memory."""
     broker = str(written(tmp_path))
     command = [sys.executable, "-c", PROGRAM, broker]
-    done = subprocess.run(  # noqa: S603  # our own program
-        command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=500
-    )
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=500)
     said = json.loads(done.stdout)
     assert said["cpu_ns"] == pytest.approx(said["used"], rel=0.1)
     assert sum(cost["cpu_ns"] for cost in said["costs"]) == said["cpu_ns"]

@@ -66,7 +66,7 @@ def test_the_end_is_told_while_java_starts(tmp_path: Path) -> None:
     """What a run that a signal ends leaves is said on standard error, also while that goes through a sieve."""
     around = {**os.environ, "PYTHONPATH": str(ROOT)}
     program = [sys.executable, "-c", SIFTED]
-    ended = subprocess.run(program, cwd=tmp_path, env=around, capture_output=True, text=True, timeout=300, check=False)  # noqa: S603
+    ended = subprocess.run(program, cwd=tmp_path, env=around, capture_output=True, text=True, timeout=300, check=False)
     assert (143, "penstock: ended by SIGTERM: nothing has been written\n") == (ended.returncode, ended.stderr)
 
 
@@ -87,7 +87,7 @@ def test_a_signal_ends_a_run_at_once(number: signal.Signals, when: str, tmp_path
     source.write_text(f"{json.dumps(sale)}\n" * 400_000)
     command = [*PROGRAM, "spark", "run", str(ARCHIVE), "--messages", str(source), "--queue", "SALES.IN"]
     pipe = subprocess.PIPE
-    with subprocess.Popen(  # noqa: S603  # our own program
+    with subprocess.Popen(
         [*command, "--output", str(output)], cwd=ROOT, stdout=pipe, stderr=pipe, text=True
     ) as running:
         for _ in range(1200):
@@ -122,7 +122,7 @@ def test_a_kill_leaves_nothing_that_looks_complete(written: str, tmp_path: Path)
     command = [*PROGRAM, "spark", "run", str(ARCHIVE), "--messages", str(source), "--queue", "SALES.IN"]
     command += ["--output", str(output)]
     nothing = subprocess.DEVNULL
-    with subprocess.Popen(command, cwd=ROOT, stdout=nothing, stderr=nothing) as running:  # noqa: S603  # our own
+    with subprocess.Popen(command, cwd=ROOT, stdout=nothing, stderr=nothing) as running:
         ends = time.monotonic() + 300
         while not (output / written).exists() and running.poll() is None and time.monotonic() < ends:
             time.sleep(0.01)
@@ -131,7 +131,7 @@ def test_a_kill_leaves_nothing_that_looks_complete(written: str, tmp_path: Path)
     until(lambda: not any(map(is_running, family)), 60)
     manifest = output / "_manifest.json"
     assert not manifest.exists() or json.loads(manifest.read_text())["complete"]
-    again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)  # noqa: S603
+    again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     if again.returncode:
         assert f"{output} " in again.stderr
     else:

@@ -40,7 +40,7 @@ def test_no_java_that_will_do(tmp_path: Path, command: str, java: str, home: dic
     environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
     environment |= {"PATH": str(tmp_path / "bin"), "PYTHONPATH": str(ROOT)}
     environment |= {name: value.format(folder=tmp_path) for name, value in home.items()}
-    told = subprocess.run(  # noqa: S603  # our own program
+    told = subprocess.run(
         [sys.executable, "-c", "from engine.cli import main; main()", "spark", command, *given],
         env=environment,
         capture_output=True,

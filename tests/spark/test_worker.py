@@ -232,7 +232,7 @@ def test_own_nodes_are_shipped(tmp_path: Path) -> None:
     code = "import pickle, sys; from spark_exec.deployment import built; "
     code += "print(*built(pickle.load(sys.stdin.buffer)).stations)"
     shipped, command = pickle.dumps(planned.flows[0].shipped), [sys.executable, "-c", code]
-    found = subprocess.run(command, input=shipped, capture_output=True, timeout=300, check=True)  # noqa: S603  # ours
+    found = subprocess.run(command, input=shipped, capture_output=True, timeout=300, check=True)
     assert found.stdout.split() == [b"In", b"Own", b"Out"]
     assert [row["lineage"] for row in results(planned, batch([1])) if row["kind"] == "put"] == ["1.0", "1.1"]
 

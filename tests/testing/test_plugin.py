@@ -50,9 +50,7 @@ def run(folder: Path, *arguments: str) -> tuple[int, str]:
         *arguments,
     ]
     environment = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PATH": "", "COLUMNS": "100"}
-    done = subprocess.run(  # noqa: S603
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False)
     return done.returncode, done.stdout
 
 

@@ -93,7 +93,7 @@ def killed(folder: Path, place: Path, times: int) -> Counter[str]:
     for turn in range(times):
         steps.write_bytes(b"\0")
         command = [sys.executable, "-m", "tests.engine.mq.kill_worker", str(folder), str(log), str(steps)]
-        process = subprocess.Popen(command)  # noqa: S603
+        process = subprocess.Popen(command)
         end = time.monotonic() + 30
         while steps.read_bytes() == b"\0":  # units are in flight from then on
             assert time.monotonic() < end, "the process did not start"

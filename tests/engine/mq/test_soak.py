@@ -47,7 +47,7 @@ pytestmark = pytest.mark.slow
 def started(folder: Path) -> Iterator[int]:
     """Serve a folder by a process; gives its number."""
     command = [sys.executable, "-c", "from engine.cli import main; main()", "queue-manager", "start", str(folder)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
         until(lambda: is_served(folder))
         yield process.pid

@@ -132,7 +132,7 @@ def start(folder: Path, place: Path, log: Path, number: int, persistence: int) -
         step = place / f"step{number}"
         step.write_bytes(b"\0")
         command = ["-m", "tests.engine.mq.kill_client", str(folder), str(log), str(step), str(persistence)]
-    return subprocess.Popen([sys.executable, *command], stdout=subprocess.DEVNULL)  # noqa: S603
+    return subprocess.Popen([sys.executable, *command], stdout=subprocess.DEVNULL)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -36,7 +36,7 @@ def test_little_address_space(tmp_path: Path) -> None:
 
     command = [*PROGRAM, "queue-manager", "create", str(tmp_path / "QM")]
     around = {**os.environ, "PYTHONPATH": str(ROOT)}
-    ended = subprocess.run(  # noqa: S603  # our own
+    ended = subprocess.run(
         command, capture_output=True, text=True, timeout=120, check=False, env=around, preexec_fn=limited
     )
     assert (0, "") == (ended.returncode, ended.stderr)

@@ -91,7 +91,7 @@ class Broker:
 
     def start(self) -> None:
         with (self.folder / "broker.log").open("ab") as log:
-            self.process = subprocess.Popen(  # noqa: S603 - a broker that is installed on this machine
+            self.process = subprocess.Popen(
                 self.command, env=self.environment, cwd=self.folder, stdout=log, stderr=log, start_new_session=True
             )
         until = time.monotonic() + STARTING
@@ -181,7 +181,7 @@ def certify(folder: Path, host: str) -> None:
 
 def _without_mapper(broker: Broker) -> None:
     """RabbitMQ leaves the process that knows the ports of nodes behind."""
-    subprocess.run(  # noqa: S603 - Erlang's own program
+    subprocess.run(
         ["epmd", "-port", broker.environment["ERL_EPMD_PORT"], "-kill"],  # noqa: S607 - where Erlang's package puts it
         env=broker.environment,
         capture_output=True,
@@ -222,7 +222,7 @@ def _artemis_home() -> Path:
     if not home.is_dir():
         cache.mkdir(parents=True, exist_ok=True)
         fetched = cache / f"fetching-{os.getpid()}"
-        subprocess.run(  # noqa: S603 - Maven fetches by name
+        subprocess.run(
             [
                 *(installed("mvn", "maven"), "-q", "-B", "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"),
                 f"-Dartifact=org.apache.activemq:apache-artemis:{ARTEMIS}:tar.gz:bin",

@@ -283,7 +283,7 @@ def test_penstock_run_carries_messages_over_an_amqp_broker_until_sigterm(broker:
     """`penstock run FLOW --amqp URL` says that it is ready, carries what comes, and ends with 0 when it is told to."""
     deployed_copy(tmp_path)
     url = broker.url.replace(":flows-only", "") + "?password-env=AMQP_PASSWORD"
-    process = subprocess.Popen(  # noqa: S603 - our own program
+    process = subprocess.Popen(
         [
             sys.executable,
             "-c",
