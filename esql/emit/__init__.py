@@ -29,7 +29,7 @@ from esql.emit.calls import parameter_variable, with_outputs
 from esql.emit.emitted_code import Constants, EmitError, EmittedRoutine, Unit
 from esql.emit.function_body import Body, Tables, called
 from esql.emit.integer_formulas import settled
-from esql.emit.python_nodes import assign, attribute, compare, constant, do, function, group, method, name, when
+from esql.emit.python_nodes import attribute, compare, constant, do, function, group, method, name, when
 from esql.emit.variable_analysis import given_by_calls, is_shared_tree, never_null, sends, walk
 from esql.runtime.linker import EntryPoint
 from esql.scope import Resolution, RoutineFacts, body_may_propagate
@@ -206,6 +206,7 @@ class Emitter:
         body = Body(self.unit, self.tables, kind, routine, yields=emitted.yields)
         parameters = [parameter_variable(body, one) for one in routine.node.parameters]
         slots = [body.slot(variable) for variable in parameters]
+        slots += [body.moved(variable) for variable in parameters if variable.is_reference]
         if facts.is_recursive:
             body.emit(_depth_test())
         body.emit(*called())
@@ -319,8 +320,6 @@ def _depth_test() -> ast.stmt:
 
 def _entered(body: Body, variable: Variable) -> list[ast.stmt]:
     """Returns what is done with a parameter when the routine is entered."""
-    if variable.is_reference:
-        return [assign(body.moved(variable), constant(True))]
     declared = variable.declaration
     if variable.type_name == "ROW" and getattr(declared, "direction", None) == "OUT":
         return [do(method(body.load(variable), "clear"))]

@@ -41,14 +41,16 @@ from esql.values.types import SCALARS
 def _invoke(body: Body, node: syntax.Call | syntax.CallStatement, routine: DeclaredRoutine) -> tuple[ast.expr, str]:
     """Returns a call in Python, and its type; of a routine with outputs it gives a tuple, the result first."""
     parameters = routine.node.parameters
+    moved: list[ast.expr] = []
     # behind those for parameters stand the lists that result sets go to
-    arguments = [_argument(body, *pair) for pair in zip(node.arguments, parameters, strict=False)]
+    arguments = [_argument(body, *pair, moved) for pair in zip(node.arguments, parameters, strict=False)]
     returns = routine.node.returns
     type_ = returns.type.name if returns is not None and returns.type.name in SCALARS else ""
     if isinstance(routine.node.body, syntax.External):
         return _external(body, node, routine, arguments), ""
     emitted = body.unit.routines[routine]
-    made: ast.expr = call(emitted.slot, name("here"), ast.BinOp(name("depth"), ast.Add(), constant(1)), *arguments)
+    depth = ast.BinOp(name("depth"), ast.Add(), constant(1))
+    made: ast.expr = call(emitted.slot, name("here"), depth, *arguments, *moved)
     if emitted.yields:
         made = ast.YieldFrom(made)
         body.yields = True
@@ -87,11 +89,14 @@ def _procedure(
     return method("here", "procedure", body.unit.constant(statement), place, group(given))
 
 
-def _argument(body: Body, node: syntax.Node, parameter: syntax.Parameter) -> ast.expr:
+def _argument(body: Body, node: syntax.Node, parameter: syntax.Parameter, moved: list[ast.expr]) -> ast.expr:
+    """Returns what is passed for a parameter; that a reference found its field is added to `moved`."""
     if parameter.direction == "OUT" and parameter.type.name not in {"ROW", "REFERENCE"}:
         return constant(None)
     if parameter.type.name == "REFERENCE":
-        return _reference_to(body, node)
+        code, is_there = _reference_to(body, node)
+        moved.append(is_there)
+        return code
     if parameter.type.name in SCALARS:
         return assigned(body, body.expression(node), target_of(parameter.type)).code
     if parameter.type.name in {"NAMESPACE", "NAME"}:
@@ -105,19 +110,19 @@ def _row(body: Body, node: syntax.Path, direction: str) -> ast.expr:
     """A field as a row: one that is missing is made where the routine may fill it, and is an empty row elsewhere."""
     if direction != "IN" and node.steps:
         return ensured(body, node)
-    return _found_or(body, node, lambda: call("new_row"))
+    return _found_or(body, node, lambda: call("new_row"))[0]
 
 
-def _found_or(body: Body, node: syntax.Path, otherwise: Callable[[], ast.expr]) -> ast.expr:
-    """A field, or where it is missing something else."""
+def _found_or(body: Body, node: syntax.Path, otherwise: Callable[[], ast.expr]) -> tuple[ast.expr, ast.expr]:
+    """A field, or where it is missing something else; and behind that the test that it was there."""
     code, nullable = found(body, node)
     if not nullable:
-        return code
+        return code, constant(True)
     first, again = body.held(code)
-    return choose(is_some(first), again, otherwise())
+    return choose(is_some(first), again, otherwise()), is_some(again)
 
 
-def _reference_to(body: Body, node: syntax.Node) -> ast.expr:
+def _reference_to(body: Body, node: syntax.Node) -> tuple[ast.expr, ast.expr]:
     """Returns what a reference to a field points to: the field, or where it is missing, the root of its path."""
     if not isinstance(node, syntax.Path):
         raise EmitError(node, "a REFERENCE takes a field reference")
