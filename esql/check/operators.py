@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from engine.catalog import did_you_mean
@@ -99,19 +99,20 @@ def _operation(node: syntax.Operation, found: Resolution) -> Findings:
         for operand in node.operands:
             yield from _takes(operand, _TRUTH, node.operator, found, OPERATOR_NUMBER)
     elif node.operator == "||":
-        yield from _concatenation(node, found)
+        yield from _strings("||", "joins", node.operands, found)
     else:
         yield from _arithmetic(node, found)
 
 
-def _concatenation(node: syntax.Operation, found: Resolution) -> Findings:
+def _strings(operator: str, does: str, operands: Iterable[syntax.Expression], found: Resolution) -> Findings:
+    """Operands that are no strings, or not all of one type."""
     first = ""
-    for operand in node.operands:
+    for operand in operands:
         given = found.type_of(operand)
         if given and given not in STRINGS:
-            yield from _takes(operand, STRINGS, "||", found, OPERATOR_NUMBER)
+            yield from _takes(operand, STRINGS, operator, found, OPERATOR_NUMBER)
         elif given and first and given != first:
-            text = f"|| joins strings of one type, and these are {a(first)} and {a(given)}: CAST one of them"
+            text = f"{operator} {does} strings of one type, and these are {a(first)} and {a(given)}: CAST one of them"
             yield Finding(operand, "type", text, OPERATOR_NUMBER)
         first = first or (given if given in STRINGS else "")
 
@@ -168,8 +169,8 @@ def _in(node: syntax.In, found: Resolution) -> Findings:
 
 
 def _like(node: syntax.Like, found: Resolution) -> Findings:
-    for value in (node.operand, node.pattern, node.escape):
-        yield from _takes(value, STRINGS, "LIKE", found, OPERATOR_NUMBER)
+    escape = [] if node.escape is None or found.type_of(node.escape) == "CHARACTER" else [node.escape]
+    yield from _strings("LIKE", "takes", (node.operand, node.pattern, *escape), found)
 
 
 def _is(node: syntax.Is, found: Resolution) -> Findings:

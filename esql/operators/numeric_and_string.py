@@ -208,7 +208,11 @@ def affirm(value: Value) -> Value:
     raise wrong_types("+", type_of(value))
 
 
-_STRINGS: Final = frozenset((str, bytes, Bit))
+_TEXTS: Final[Mapping[type, Callable[[Any], str]]] = {
+    str: str,
+    bytes: lambda value: value.decode("latin-1"),
+    Bit: lambda value: value.digits,
+}
 _INVALID_ESCAPE: Final = "S22019"
 _LONGEST_KEPT: Final = 1000  # characters of a pattern that is kept for the next use
 _SHORT: Final = 1_000_000  # comparisons that are made one by one
@@ -225,7 +229,7 @@ def concatenate(left: Value, right: Value) -> Value:
         return left + right
     if left is None or right is None:
         return None
-    if type(left) is type(right) and type(left) in _STRINGS:
+    if type(left) is type(right) and type(left) in _TEXTS:
         return left + right
     raise wrong_types("||", type_of(left), type_of(right))
 
@@ -233,15 +237,26 @@ def concatenate(left: Value, right: Value) -> Value:
 def like(value: Value, pattern: Value, escape: Value = "\\") -> bool | None:
     r"""`value LIKE pattern ESCAPE escape`: % is any characters, _ is one; behind the escape both are themselves.
 
-    >>> like("IBM%", r"IB_\%"), like("abc", "a%d"), like(None, "%")
-    (True, False, None)
+    >>> like("IBM%", r"IB_\%"), like("abc", "a%d"), like(None, "%"), like(b"IBM", b"I_M")
+    (True, False, None, True)
     """
     if value is None or pattern is None or escape is None:
         return None
     if type(value) is not str or type(pattern) is not str or type(escape) is not str:
-        raise wrong_types("LIKE", type_of(value), type_of(pattern))
+        value, pattern, escape = _as_characters(value, pattern, escape)
     read = _pattern if len(pattern) <= _LONGEST_KEPT else _pattern.__wrapped__
     return read(pattern, escape).matches(value)
+
+
+def _as_characters(value: Value, pattern: Value, escape: Value) -> tuple[str, str, str]:
+    """BLOBs and BITs with a character for each byte or bit; beside them the escape alone may be a CHARACTER."""
+    kind = type(value)
+    if kind not in _TEXTS or type(pattern) is not kind:
+        raise wrong_types("LIKE", type_of(value), type_of(pattern))
+    if type(escape) not in {kind, str}:
+        raise wrong_types("ESCAPE of LIKE", type_of(value), type_of(escape))
+    one, two, three = (_TEXTS[type(given)](given) for given in (value, pattern, escape))
+    return one, two, three
 
 
 @dataclass(frozen=True, slots=True)

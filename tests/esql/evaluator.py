@@ -23,7 +23,7 @@ from esql.runtime.invocation import Invocation
 from esql.runtime.program_library import a_name, index
 from esql.values.errors import ValueFailure, wrong_types
 from esql.values.literal_contents import integer_or_decimal, read_contents, read_interval, read_number
-from esql.values.types import DECIMAL, Bit, Interval, Qualifier, qualifier, type_of
+from esql.values.types import DECIMAL, STRINGS, Bit, Interval, Qualifier, qualifier, type_of
 from parsers.charsets import ccsid
 from tests.esql.oracle import NUMBERS, boolean, exact_integer, matches, operate, order, result_of
 
@@ -198,8 +198,9 @@ def like(node: syntax.Like, scope: Scope) -> bool | None:
     escape = "\\" if node.escape is None else evaluate(node.escape, scope)
     if value is None or pattern is None or escape is None:
         return None
-    if not isinstance(value, str) or not isinstance(pattern, str):
+    if type_of(value) not in STRINGS or type_of(value) != type_of(pattern):
         raise wrong_types("LIKE", type_of(value), type_of(pattern))
+    value, pattern, escape = (s.decode("latin-1") if isinstance(s, bytes) else str(s) for s in (value, pattern, escape))
     if len(escape) != 1:
         raise ValueFailure(2456, "S22019", "ESCAPE takes one character", escape)
     return negated(matches(value, pattern, escape), node.negated)

@@ -173,6 +173,14 @@ def test_like_is_that_of_the_naive_matcher(text: str, pattern: str, escape: str)
     assert oracle.matches(text, pattern, escape) == arithmetic.like(text, pattern, escape)
 
 
+@given(st.text("a\x80%_\\", max_size=7), st.text("a\x80%_\\", max_size=7), st.sampled_from("\\!a"))
+def test_like_of_bytes_is_that_of_the_naive_matcher(text: str, pattern: str, escape: str) -> None:
+    """LIKE of BLOBs looks at bytes as LIKE of CHARACTERs does at characters, also with an escape in CHARACTER."""
+    value, of_bytes = text.encode("latin-1"), pattern.encode("latin-1")
+    assert arithmetic.like(value, of_bytes, escape) is arithmetic.like(value, of_bytes, escape.encode())
+    assert oracle.matches(text, pattern, escape) == arithmetic.like(value, of_bytes, escape)
+
+
 def test_like_takes_no_long_way() -> None:
     """Many % over a long text that does not match cost no more than a look at the text for each."""
     assert arithmetic.like("a" * 20_000 + "b", "%a" * 200 + "%c") is False
