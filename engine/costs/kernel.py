@@ -7,14 +7,13 @@ import struct
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from functools import partial
-from itertools import chain, cycle, islice
 from pathlib import Path
 from typing import Any, Final
 
 import flows
 from engine.budget import Unpaid
 from engine.costs.hand_written import change_one_field, complex_path_by_hand
-from engine.costs.measuring import BROKEN, Measured, Program, Row, cost_beside, cpu, made_ready, side_by_side
+from engine.costs.measuring import BROKEN, Measured, Program, Row, cost_beside, cpu, figure, made_ready, side_by_side
 from engine.costs.results import Key, published
 from engine.costs.sample_messages import SIZES, Sample, complex_path, simple
 from engine.costs.scenarios import deployed as deployed_of
@@ -111,10 +110,10 @@ def pass_through() -> Measured:
     work, entrance = queues.work(), deployed.entrances[0]
     work.put("IN", Descriptor(), body)
     work.commit()
-    own = side_by_side({"pass": lambda: deployed.process(entrance, work)}).timings["pass"]
+    taken = side_by_side({"pass": lambda: deployed.process(entrance, work)})["pass"]
     if [body] != [arrival.body for arrival in queues.browse("IN")]:
         raise BrokerError(BROKEN, "the message does not come round any more, so its passes cost nothing")
-    return Measured("", "pass through, 1 KiB", own.median, own.median, 10.0, "µs", own.low, own.high)
+    return figure(Row("pass through, 1 KiB", 10.0, "µs"), taken, microseconds=statistics.median(taken))
 
 
 def _loop(count: int) -> Callable[[], int]:
@@ -146,10 +145,10 @@ def each_hop() -> Measured:
     message, work = Message.received(Descriptor(), simple(1024), template=Template("XMLNSC")), MemoryQueues().work()
     first = stations[0]
     programs = {"hand": lambda: _by_hand(stations, message, work), "flow": lambda: first.carry(message, work)}
-    seen = side_by_side(programs, rounds=15).timings
-    hand, own = seen["hand"].median, seen["flow"]
-    value, low, high = ((each - hand) / HOPS for each in (own.median, own.low, own.high))
-    return Measured("", f"each of {HOPS} hops", own.median, value, 1.0, "µs", low, high, hand)
+    seen = side_by_side(programs, rounds=15)
+    hand, own = statistics.median(seen["hand"]), seen["flow"]
+    each = [(taken - hand) / HOPS for taken in own]
+    return figure(Row(f"each of {HOPS} hops", 1.0, "µs"), each, hand, microseconds=statistics.median(own))
 
 
 def _by_hand(stations: list[Station], message: Message, work: Any) -> None:
@@ -262,15 +261,7 @@ _COUNTS: Final = ((_TEXT, 60), (_ZONED, 40), (_PACKED, 45), (_BINARY, 20), (_LON
 
 def _kinds() -> list[Any]:
     """The 167 fields, the kinds among each other."""
-    left = [[kind] * count for kind, count in _COUNTS]
-    turns = cycle(range(len(left)))
-    return list(chain.from_iterable(islice(_dealt(left, turns), 167)))
-
-
-def _dealt(left: list[list[Any]], turns: Iterator[int]) -> Iterator[list[Any]]:
-    for turn in turns:
-        if left[turn]:
-            yield [left[turn].pop()]
+    return [kind for turn in range(60) for kind, count in _COUNTS if turn < count]
 
 
 def message_set(more: int = 0) -> MessageSet:

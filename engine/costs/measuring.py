@@ -8,9 +8,9 @@ import platform
 import resource
 import statistics
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from engine.errors import BrokerError
 
 Program: TypeAlias = Callable[[], object]
 Rate: TypeAlias = Callable[[], float]
+Worker: TypeAlias = Callable[[float], int]  # told when to end, by time.perf_counter; returns how much it did
 Unit: TypeAlias = Literal["x", "µs", "s", "bytes", "/s"]
 
 ROUNDS: Final = 9
@@ -124,29 +125,16 @@ def _row(figure: Measured) -> tuple[str, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """Programs measured beside each other; `ratios` are to the first, taken round by round."""
+def side_by_side(programs: Mapping[str, Program], *, rounds: int = ROUNDS) -> dict[str, list[float]]:
+    """Returns the microseconds that each program took in turn, run for a slice several times over."""
 
-    timings: Mapping[str, Spread]
-    ratios: Mapping[str, Spread]
+    def measured() -> dict[str, list[float]]:
+        counts = {name: _calibrated(program) for name, program in programs.items()}
+        runs = {name: lambda name=name: cpu(programs[name], counts[name]) * 1e6 for name in programs}
+        return in_turn(runs, rounds)
 
-
-def side_by_side(programs: Mapping[str, Program], *, rounds: int = ROUNDS) -> Beside:
-    """Run each program for a slice in turn, several times over."""
     with made_ready():
-        seen = with_room(lambda: _measured(programs, rounds))
-    first = next(iter(seen.values()))
-    return Beside(
-        {name: spread(each) for name, each in seen.items()},
-        {name: spread(divided(each, first)) for name, each in seen.items()},
-    )
-
-
-def _measured(programs: Mapping[str, Program], rounds: int) -> dict[str, list[float]]:
-    counts = {name: _calibrated(program) for name, program in programs.items()}
-    runs = {name: lambda name=name: cpu(programs[name], counts[name]) * 1e6 for name in programs}
-    return in_turn(runs, rounds)
+        return with_room(measured)
 
 
 @contextmanager
@@ -196,7 +184,7 @@ def cost_beside(row: Row, base: Program, own: Program, *, alike: str = "", round
     if alike and base() != own():
         raise BrokerError(BROKEN, f"{alike}: the programs do not write the same, so their cost says nothing")
     seen = side_by_side({"base": base, "own": own}, rounds=rounds)
-    return _figure(row, seen.ratios["own"], seen.timings["base"].median, seen.timings["own"].median)
+    return time_beside(row, seen["own"], seen["base"], microseconds=statistics.median(seen["own"]))
 
 
 def compared(pairs: Iterable[Pair]) -> Iterator[Measured]:
@@ -210,12 +198,16 @@ def figure(
     row: Row, values: Sequence[float], beside: float | None = None, *, microseconds: float | None = None
 ) -> Measured:
     """Returns what was measured several times, or once, beside its bound."""
-    return _figure(row, spread(values), beside, microseconds)
-
-
-def _figure(row: Row, found: Spread, beside: float | None, microseconds: float | None) -> Measured:
+    found = spread(values)
     figures = microseconds, found.median, row.bound, row.unit, found.low, found.high, beside
     return Measured("", row.name, *figures, row.at_least)
+
+
+def time_beside(
+    row: Row, own: Sequence[float], base: Sequence[float], unit: float = 1, *, microseconds: float | None = None
+) -> Measured:
+    """Returns a program's times, in so many microseconds, beside those of another that took turns with it."""
+    return figure(row, divided(own, base), statistics.median(base) * unit, microseconds=microseconds)
 
 
 def rates_beside(row: Row, rates: Mapping[str, list[float]]) -> Measured:
@@ -238,30 +230,31 @@ def in_turn(runs: Mapping[str, Rate], rounds: int = 5) -> dict[str, list[float]]
     return found
 
 
+def repeated(act: Program, each: int = 1) -> Worker:
+    """Returns what does something until it is told to end, once at least; each time counts for so many."""
+
+    def run(end: float) -> int:
+        done = 0
+        while not done or time.perf_counter() < end:
+            act()
+            done += each
+        return done
+
+    return run
+
+
 def rate(act: Program, seconds: float) -> float:
     """Returns how often a second something can be done."""
-    count, begun = 0, time.perf_counter()
-    while time.perf_counter() < begun + seconds:
-        act()
-        count += 1
-    return count / (time.perf_counter() - begun)
+    begun = time.perf_counter()
+    return repeated(act)(begun + seconds) / (time.perf_counter() - begun)
 
 
-def rate_of_all(
-    workers: Sequence[Callable[[float], int]], seconds: float, clock: Callable[[], float] = time.perf_counter
-) -> float:
-    """Returns how much a second of a clock threads do together.
-
-    Each is told when to end, by time.perf_counter, and returns how much it did.
-    """
-    done: list[int] = []
+def rate_of_all(workers: Sequence[Worker], seconds: float, clock: Callable[[], float] = time.perf_counter) -> float:
+    """Returns how much a second of a clock threads do together."""
     end, begun = time.perf_counter() + seconds, clock()
-    threads = [threading.Thread(target=lambda work=work: done.append(work(end))) for work in workers]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return sum(done) / (clock() - begun)
+    with ThreadPoolExecutor(len(workers)) as threads:
+        done = sum(found.result() for found in [threads.submit(work, end) for work in workers])
+    return done / (clock() - begun)
 
 
 _PROGRAM: Final = "import sys; sys.path.insert(0, sys.argv.pop(1)); from engine.cli import main; main()"

@@ -10,7 +10,7 @@ import pytest
 
 from engine.costs import apart, kernel, measure, measuring
 from engine.costs.hand_written import change_one_field
-from engine.costs.measuring import Beside, side_by_side
+from engine.costs.measuring import divided, side_by_side, spread
 from engine.costs.results import published
 from engine.costs.sample_messages import SIZES, complex_path, simple
 from engine.errors import BrokerError, ConfigurationException
@@ -43,10 +43,12 @@ def test_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that takes three times as long has three times the figure; both are microseconds a run."""
     clock = Clock(monkeypatch)
     programs = {"one": clock.program("one", lambda _: 0.001), "three": clock.program("three", lambda _: 0.003)}
-    seen: Beside = side_by_side(programs)
-    assert [round(each.median) for each in seen.timings.values()] == [1000, 3000]
-    assert [round(each.median, 6) for each in seen.ratios.values()] == [1, 3]
-    assert all(each.low == pytest.approx(each.high) for each in (*seen.timings.values(), *seen.ratios.values()))
+    seen = side_by_side(programs)
+    timings = [spread(each) for each in seen.values()]
+    ratios = [spread(divided(each, seen["one"])) for each in seen.values()]
+    assert [round(each.median) for each in timings] == [1000, 3000]
+    assert [round(each.median, 6) for each in ratios] == [1, 3]
+    assert all(each.low == pytest.approx(each.high) for each in (*timings, *ratios))
 
 
 def test_programs_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +74,7 @@ def test_quartiles(monkeypatch: pytest.MonkeyPatch) -> None:
     """The median and the quartiles are those of the rounds, so that one that was disturbed does not count."""
     clock = Clock(monkeypatch)
     rounds = [0.05, 0.05, *(0.03, 0.01, 0.07, 9.0, 0.05, 0.02, 0.06)]
-    seen = side_by_side({"p": clock.program("p", lambda run: rounds[run - 1])}, rounds=7).timings["p"]
+    seen = spread(side_by_side({"p": clock.program("p", lambda run: rounds[run - 1])}, rounds=7)["p"])
     assert [round(value) for value in (seen.low, seen.median, seen.high)] == [25_000, 50_000, 65_000]
 
 
