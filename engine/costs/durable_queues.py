@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import statistics
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
 from itertools import product
@@ -28,6 +28,7 @@ from engine.costs.measuring import (
     rate_beside,
     rates_beside,
     rss_mib,
+    time_beside,
 )
 from engine.costs.queue_programs import (
     BODY,
@@ -35,7 +36,7 @@ from engine.costs.queue_programs import (
     LASTING,
     MQSTR,
     SECONDS,
-    Worker,
+    committing,
     filled,
     lasting,
     put_together,
@@ -43,7 +44,7 @@ from engine.costs.queue_programs import (
     rated,
     round_trips,
 )
-from engine.costs.queue_streams import COMPRESSIBLE, compressible
+from engine.costs.queue_streams import COMPRESSIBLE, compressible, stored
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq import QueueManager
@@ -143,7 +144,7 @@ def restart(folder: Path, deepest: int) -> Iterator[Measured]:
 
     shallow, deep = in_turn({f"{depth}": partial(first_get, depth) for depth in (1_000, deepest)}, 10).values()
     name = f"first get after a kill, depth {deepest:,} beside 1,000"
-    yield figure(Row(name, 1.5), divided(deep, shallow), statistics.median(shallow) * 1e6)
+    yield time_beside(Row(name, 1.5), deep, shallow, 1e6)
     each = [max(0.0, own - base) * 1e6 / deepest for own, base in zip(deep, shallow, strict=True)]
     yield figure(Row("first get after a kill, each message", 35.0, "µs"), each)
 
@@ -200,21 +201,8 @@ def implicit(queues: QueueManager) -> Iterator[Measured]:
 
 def one_by_one(queues: QueueManager) -> Iterator[Measured]:
     """Persistent puts to one queue outside units by 16 putters: together, and one at a time as before MQ 9.0.5."""
-    turn = threading.Lock()
-
-    def alone(_: int) -> Worker:
-        def run(end: float) -> int:
-            work, done = queues.work(), 0
-            while time.perf_counter() < end:
-                with turn:
-                    work.put("Q0", LASTING, BODY, syncpoint=False)
-                done += 1
-            return done
-
-        return run
-
-    each = partial(put_together, queues, *(alone(number) for number in range(_MANY)))
-    one, together = (partial(put_together, queues, *[putter(queues, 0, 0)] * count) for count in (1, _MANY))
+    putters = [putter(queues, 0, 0, threading.Lock())] * _MANY, [putter(queues, 0, 0)], [putter(queues, 0, 0)] * _MANY
+    each, one, together = (partial(put_together, queues, *some) for some in putters)
     name = f"persistent puts by {_MANY} to 1 queue"
     yield rate_beside(Row(f"{name}, together beside one at a time", 4.0), each, together)
     yield rate_beside(Row(f"{name}, one at a time beside 1 putter", 0.8), one, each)
@@ -225,13 +213,7 @@ def sizes(queues: QueueManager | Client, where: str = "") -> Iterator[Measured]:
     work = queues.work()
 
     def passed(own: Descriptor, body: bytes) -> float:
-        def act() -> None:
-            work.put("Q0", own, body)
-            work.commit()
-            work.get("Q0")
-            work.commit()
-
-        return rate(act, SECONDS / 2) * len(body)
+        return rate(committing(work, "Q0", "Q0", own=own, body=body), SECONDS / 2) * len(body)
 
     for kind, own in _KINDS.items():
         bodies = {size: os.urandom(size * KIB) for size in (2, *(size for size, *_ in _SIZES))}
@@ -261,17 +243,15 @@ def reuse(folder: Path, seconds: float) -> Iterator[Measured]:
     with lasting(folder, "IN", "OUT", "READ") as queues:
         filled(queues, 100, LASTING, BODY, queue="READ")
         work, browser = queues.work(), queues.work()
+        asked, answered = (committing(work, queue, queue, own=LASTING) for queue in ("IN", "OUT"))
         for _ in range(10):
             begun, spent, done = time.perf_counter(), time.process_time(), 0
             while time.perf_counter() < begun + seconds / 10:
                 is_late = time.perf_counter() > begun + seconds / 20
                 if is_late and done % 10 == 0 and browser.get("READ", Selection(browse=True)) is None:
                     browser = queues.work()
-                for asked in ("IN", "OUT"):
-                    work.put(asked, LASTING, BODY)
-                    work.commit()
-                    work.get(asked)
-                    work.commit()
+                asked()
+                answered()
                 done += 1
             cost = (time.process_time() - spent) / done
             tenths.append((cost, (folder / "store" / "data.mdb").stat().st_blocks * 512))
@@ -283,12 +263,9 @@ def reuse(folder: Path, seconds: float) -> Iterator[Measured]:
 
 def space(folder: Path) -> Iterator[Measured]:
     """The bytes of the file that small messages take."""
+    count = 10_000
     for size in (100, KIB):
-        with lasting(folder.with_name(f"{folder.name}{size}"), "Q") as queues:
-            assert queues.store is not None
-            before, count = queues.store.store.used(), 10_000
-            filled(queues, count, LASTING, bytes(size))
-            used = (queues.store.store.used() - before) / count
+        used = stored(folder.with_name(f"{folder.name}{size}"), "NONE", [bytes(size)] * count) / count
         yield figure(Row(f"bytes of the file a message of {size:,} bytes", _PAGE, "bytes"), [used])
 
 
@@ -322,7 +299,7 @@ def reconnections(folder: Path) -> Measured:
     taken = in_turn({str(count): partial(_reconnection, folder, count) for count in (1, _CLIENTS)}, 3)
     one, many = taken.values()
     name = f"{_CLIENTS} clients back after a kill and a start, beside 1"
-    return figure(Row(name, 5.0), divided(many, one), statistics.median(one) * 1e6)
+    return time_beside(Row(name, 5.0), many, one, 1e6)
 
 
 def _reconnection(folder: Path, clients: int) -> float:
@@ -332,15 +309,13 @@ def _reconnection(folder: Path, clients: int) -> float:
         works = [_idle(client.work()) for client in here]
         process.kill()
     begun = time.perf_counter()
-    threads = [threading.Thread(target=_come_back, args=(client,)) for client in here]
-    for thread in threads:
-        thread.start()
-    with _serving(folder):
-        for thread in threads:
-            thread.join()
-        taken = time.perf_counter() - begun
-        for closing in (*works, *here):
-            closing.close()
+    with ThreadPoolExecutor(clients) as threads:
+        waiting = [threads.submit(_come_back, client) for client in here]
+        with _serving(folder):
+            wait(waiting)
+            taken = time.perf_counter() - begun
+            for closing in (*works, *here):
+                closing.close()
     return taken
 
 

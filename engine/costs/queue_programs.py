@@ -6,13 +6,13 @@ import collections
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from engine.costs.measuring import Measured, Pair, Program, Row, rate_of_all, rates_beside
+from engine.costs.measuring import Measured, Pair, Program, Row, Worker, rate_of_all, rates_beside, repeated
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager
 from engine.mq.properties import join
@@ -29,7 +29,7 @@ BODY: Final = bytes(2 * KIB)
 ID: Final = b"\2" * 24
 _REPLIERS: Final = 4
 
-Worker: TypeAlias = Callable[[float], int]  # told when to end, by time.perf_counter; returns how much it did
+_AT_ONCE: Final = nullcontext()
 
 
 def passing(manager: QueueManager, *, user: str = "", body: bytes = BODY, own: Descriptor = MQSTR) -> Program:
@@ -76,17 +76,22 @@ def in_order(*calls: Program) -> Program:
     return run
 
 
-def putter(queues: QueueManager, number: int, unit: int = 1) -> Worker:
-    """Returns what puts persistent messages to a queue until it is told to end, so many a unit; 0 for outside units."""
+def putter(queues: QueueManager, number: int, unit: int = 1, turn: AbstractContextManager[Any] = _AT_ONCE) -> Worker:
+    """Returns what puts persistent messages to a queue until it is told to end, so many a unit; 0 for outside units.
+
+    Putters that share a `turn` put one at a time.
+    """
 
     def run(end: float) -> int:
-        work, done = queues.work(), 0
-        while time.perf_counter() < end:
-            for _ in range(unit or 1):
-                work.put(f"Q{number}", LASTING, BODY, syncpoint=unit > 0)
-                done += 1
-            work.commit()
-        return done
+        work = queues.work()
+
+        def put() -> None:
+            with turn:
+                for _ in range(unit or 1):
+                    work.put(f"Q{number}", LASTING, BODY, syncpoint=unit > 0)
+                work.commit()
+
+        return repeated(put, unit or 1)(end)
 
     return run
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import statistics
 import time
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -12,17 +11,16 @@ from typing import Any, Final
 
 from engine.costs.measuring import (
     Measured,
-    Program,
     Row,
     cost_beside,
     cpu,
-    divided,
     figure,
     in_turn,
     made_ready,
-    rate,
     rate_beside,
     rate_of_all,
+    repeated,
+    time_beside,
 )
 from engine.costs.queue_programs import (
     BODY,
@@ -35,6 +33,7 @@ from engine.costs.queue_programs import (
     emptied,
     lasting,
     passing,
+    put_together,
     rated,
 )
 from engine.mq import QueueManager
@@ -104,21 +103,14 @@ def subscribed(queues: QueueManager, count: int) -> None:
 
 
 def deliveries() -> Measured:
-    """Messages of 1 KiB to 1,000 subscribers, published, committed and got: how many a second of the processor."""
+    """Messages of 1 KiB to 1,000 subscribers, published and committed: how many a second of the processor."""
     queues, body = QueueManager(), bytes(KIB)
     subscribed(queues, MANY)
-    work = queues.work()
-
-    def publish() -> None:
-        work.publish(_ORDERS, MQSTR, body)
-        work.commit()
+    publish = committing(queues.work(), "", topic=_ORDERS, body=body)
 
     def delivered() -> float:
         found = MANY / cpu(publish, 10)
-        for number in range(MANY):
-            while work.get(f"S{number}") is not None:
-                pass
-        work.commit()
+        emptied(queues)
         return found
 
     found = in_turn({"own": delivered}, 10)["own"]
@@ -135,14 +127,6 @@ def _delivered(work: Any, subscribers: int) -> None:
     for queue in [f"S{number}" for number in range(subscribers)] or ["Q"]:
         work.get(queue)
     work.commit()
-
-
-def _rate(queues: QueueManager, run: Program, names: tuple[str, ...]) -> float:
-    """Returns how often a second a program runs, after which its queues are empty."""
-    found = rate(run, SECONDS)
-    for name in names:
-        queues.purge(name)
-    return found
 
 
 def streams(queues: QueueManager) -> Iterator[Measured]:
@@ -223,7 +207,7 @@ def put_cost() -> Measured:
         return found
 
     base, own = in_turn({to: partial(spent, to) for to in ("Q", "BEST")}, 20).values()
-    return figure(Row("put with a copy beside one without", 2.1), divided(own, base), statistics.median(base) * 1e6)
+    return time_beside(Row("put with a copy beside one without", 2.1), own, base, 1e6)
 
 
 def counted(name: str, command: str, bound: float) -> Measured:
@@ -235,7 +219,7 @@ def counted(name: str, command: str, bound: float) -> Measured:
         for pair in range(_PAIRS):
             for side in ("off", "on") if pair % 2 else ("on", "off"):
                 rates[side].append(cpu(runs[side], _TIMES))
-    return figure(Row(name, bound), divided(rates["on"], rates["off"]), 1e6 * statistics.median(rates["off"]))
+    return time_beside(Row(name, bound), rates["on"], rates["off"], 1e6)
 
 
 def durable(folder: Path) -> Iterator[Measured]:
@@ -244,15 +228,14 @@ def durable(folder: Path) -> Iterator[Measured]:
         work = queues.work()
         for subscribers, _, least in FEW:
             subscribed(queues, subscribers)
-            names = ("Q", *(f"S{number}" for number in range(subscribers)))
-            programs = [committing(work, "Q", topic=topic, own=LASTING) for topic in ("", _ORDERS)]
+            programs = [repeated(committing(work, "Q", topic=topic, own=LASTING)) for topic in ("", _ORDERS)]
             name = f"persistent publication to {subscribers} subscribers, beside a put"
-            yield rate_beside(Row(name, least), *(partial(_rate, queues, run, names) for run in programs))
+            yield rate_beside(Row(name, least), *(partial(put_together, queues, run) for run in programs))
     with lasting(folder / "STREAMS") as queues:
         yield from streams(queues)
     for part, bound in ((50, 0.53), (90, 0.15)):
         bodies = [compressible(100 * KIB, part, seed) for seed in range(100)]
-        plain, packed = (_stored(folder / f"{codec}{part}", codec, bodies) for codec in ("NONE", "RLE"))
+        plain, packed = (stored(folder / f"{codec}{part}", codec, bodies) for codec in ("NONE", "RLE"))
         yield figure(Row(f"stored bytes of bodies that are {part} % compressible", bound), [packed / plain])
 
 
@@ -266,13 +249,15 @@ def compressible(size: int, part: int, seed: int) -> bytes:
     return b"".join(chosen.randbytes(100 - part) + b"x" * part for _ in range(size // 100))
 
 
-def _stored(folder: Path, codec: str, bodies: list[bytes]) -> float:
+def stored(folder: Path, codec: str, bodies: list[bytes]) -> float:
     """Returns how many bytes the store of a new queue manager has more with bodies than without."""
     with lasting(folder, "Q") as queues:
         queues.alter("QMGR", "", {"COMPLOG": codec})
         assert queues.store is not None
         empty, work = queues.store.store.used(), queues.work()
-        for body in bodies:
+        for number, body in enumerate(bodies, 1):
             work.put("Q", LASTING, body)
+            if not number % 1_000:
+                work.commit()
         work.commit()
         return queues.store.store.used() - empty

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.util import find_spec
@@ -16,16 +15,19 @@ from typing import TYPE_CHECKING, Final
 from engine.costs import durable_queues, queue_streams
 from engine.costs.measuring import (
     Measured,
+    Pair,
     Program,
     Row,
+    Worker,
     compared,
     cost_beside,
     cpu,
-    divided,
     figure,
     in_turn,
     rate_beside,
     rates_beside,
+    repeated,
+    time_beside,
 )
 from engine.costs.queue_programs import (
     BODY,
@@ -92,10 +94,11 @@ def benchmarks(messages: int = DEPTH, seconds: float = durable_queues.REUSE_SECO
 
 def deep(depth: int) -> Iterator[Measured]:
     """A put, and a get by an id, at a depth beside none."""
-    shallow, full = _deep(1), _deep(depth)
-    bounds = (1.06, 1.2) if depth <= DEPTH else (1.1, 1.4)
-    for name, act, bound in zip(("put", "get by correlation id"), (_put_one, _get_one), bounds, strict=True):
-        yield cost_beside(Row(f"{name} at depth {depth:,} beside 0", bound), act(shallow), act(full))
+    put, get = (1.06, 1.2) if depth <= DEPTH else (1.1, 1.4)
+    full, works = f"at depth {depth:,} beside 0", (_deep(1), _deep(depth))
+    yield from compared(
+        (Pair(f"put {full}", put, _put_one, *works), Pair(f"get by correlation id {full}", get, _get_one, *works))
+    )
 
 
 def _deep(depth: int) -> Work:
@@ -136,32 +139,23 @@ def expiry() -> Iterator[Measured]:
         return spent
 
     spent = in_turn({"put": lambda: cpu(lambda: put(1_000)), "own": lambda: expire(1_000)}, 20)
-    yield _each("a message that expires, beside a put", 0.89, spent["own"], spent["put"], 1_000)
+    yield time_beside(Row("a message that expires, beside a put", 0.89), spent["own"], spent["put"], 1e6 / 1_000)
     kinds = {"small": (1_024, 1), "large": (65_536, 1), "idle": (0, 10**6)}
     spent = in_turn({name: partial(run, *kind) for name, kind in kinds.items()})
-    yield _each("a message of 64 KiB that expires, beside one of 1 KiB", 1.75, spent["large"], spent["small"], 2_000)
-    name = "a run of the expiry task with nothing to expire, beside all"
-    yield _each(name, 0.01, spent["idle"], spent["small"], 2_000)
+    for kind, bound, name in (
+        ("large", 1.75, "a message of 64 KiB that expires, beside one of 1 KiB"),
+        ("idle", 0.01, "a run of the expiry task with nothing to expire, beside all"),
+    ):
+        yield time_beside(Row(name, bound), spent[kind], spent["small"], 1e6 / 2_000)
 
-    def putting(*beside: Callable[[float], int]) -> float:
+    def putting(*beside: Worker) -> float:
         put(_LATE, queue="LATE")
         now[0] += 1
-        return put_together(queues, partial(_put_on, queues), *beside)
+        own = repeated(partial(queues.work().put, "Q", MQSTR, b"", syncpoint=False))
+        return put_together(queues, own, *beside)
 
     alongside = partial(putting, partial(_expire_on, queues))
     yield rate_beside(Row("puts while messages expire, beside puts alone", 0.5), putting, alongside)
-
-
-def _each(name: str, bound: float, own: list[float], base: list[float], count: int) -> Measured:
-    return figure(Row(name, bound), divided(own, base), statistics.median(base) / count * 1e6)
-
-
-def _put_on(queues: QueueManager, end: float) -> int:
-    work, done = queues.work(), 0
-    while not done or time.perf_counter() < end:
-        work.put("Q", MQSTR, b"", syncpoint=False)
-        done += 1
-    return done
 
 
 def _expire_on(queues: QueueManager, end: float) -> int:
@@ -320,9 +314,9 @@ def _short_tasks(queues: QueueManager) -> tuple[float, float]:
 
 def statistics_records() -> Iterator[Measured]:
     """The records of an interval over some queues, beside asking for the attributes of as many, or of one."""
+    later = [0.0]
     for count, asked, bound in ((_INQUIRED, _INQUIRED, 1.0), (1_000, 1, 100.0)):
-        later = [0.0]
-        queues = QueueManager(*(f"Q{number}" for number in range(count)), clock=partial(_clock, later))
+        queues = QueueManager(*(f"Q{number}" for number in range(count)), clock=lambda: time.time() + later[0])
         queues.mqsc("ALTER QMGR STATIME(1.00) STATQ(ON)")
         name = f"statistics of {count:,} queues, beside {asked} {'inquiries' if asked > 1 else 'inquiry'}"
         yield cost_beside(
@@ -331,10 +325,6 @@ def statistics_records() -> Iterator[Measured]:
             partial(_record, queues, queues.work(), later),
         )
         queues.close()
-
-
-def _clock(later: list[float]) -> float:
-    return time.time() + later[0]
 
 
 def _record(queues: QueueManager, reading: Work, later: list[float]) -> None:

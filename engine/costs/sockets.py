@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import multiprocessing
 import socket
-import statistics
 import struct
 import sys
 import threading
@@ -16,11 +15,11 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from queue import Empty
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from engine.costs.durable_queues import request_and_reply, sizes
-from engine.costs.measuring import BROKEN, Measured, Row, divided, figure, in_turn, rates_beside
-from engine.costs.queue_programs import BODY
+from engine.costs.measuring import BROKEN, Measured, Row, figure, in_turn, rates_beside, repeated, time_beside
+from engine.costs.queue_programs import BODY, committing, filled
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.mq import QueueManager, frames
@@ -31,6 +30,8 @@ from engine.work import Selection
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkProcess
+
+T = TypeVar("T")
 
 _ROUNDS: Final = 3
 _TRIPS: Final = 4_800  # round trips of one run, of all requesters together
@@ -76,7 +77,7 @@ def through_the_socket(folder: Path) -> Iterator[Measured]:
         seen = [(_bare(folder, n), _ours(folder / "SOCKET", n)) for _ in range(_ROUNDS) for n in (1, 4)]
         bare, ours = ([each.median for each in side] for side in zip(*seen[::2], strict=True))
         name = "request and reply of 2 KiB, 1 requester, beside bare"
-        yield figure(Row(name, 3.0), divided(ours, bare), statistics.median(bare) * 1e6)
+        yield time_beside(Row(name, 3.0), ours, bare, 1e6)
         bare, ours = ([each.rate for each in side] for side in zip(*seen[1::2], strict=True))
         yield rates_beside(Row("round trips a second, 4 requesters, beside bare", 0.4), {"bare": bare, "ours": ours})
         yield from over_the_socket(client, used)
@@ -101,7 +102,7 @@ def over_the_socket(client: Any, used: Callable[[], float]) -> Iterator[Measured
     spent = in_turn({name: partial(passed, body) for name, body in bodies.items()})
     small, large = spent.values()
     name = "put and get over the socket, 128 KiB beside 2 KiB"
-    yield figure(Row(name, 8.0), divided(large, small), statistics.median(small) / _PASSED * 1e6)
+    yield time_beside(Row(name, 8.0), large, small, 1e6 / _PASSED)
     work.close()
     yield from request_and_reply(client, _WHERE)
     yield from sizes(client, _WHERE)
@@ -150,19 +151,12 @@ def _purge(folder: Path) -> None:
 
 
 def _scan(folder: Path) -> None:
-    work = _reached(folder).work()
     while True:
-        work.get("LARGE", Selection(selector="colour = 'none'"))
-        work = _reached(folder).work()
+        _reached(folder).work().get("LARGE", Selection(selector="colour = 'none'"))
 
 
 def _put_huge(folder: Path) -> None:
-    work, body = _reached(folder).work(), bytes(_HUGE)
-    while True:
-        work.put("HUGE", Descriptor(), body)
-        work.commit()
-        work.get("HUGE")
-        work.commit()
+    repeated(committing(_reached(folder).work(), "HUGE", "HUGE", body=bytes(_HUGE), own=Descriptor()))(math.inf)
 
 
 def _never_reads(folder: Path) -> None:
@@ -200,28 +194,24 @@ def _serve(folder: Path, pipe: Any) -> None:
 
         def tell() -> None:
             while True:
-                _fill(manager, pipe.recv())
+                filled(manager, pipe.recv() - manager.depth("LARGE"), body=bytes(100), queue="LARGE")
                 pipe.send(time.process_time())
 
         threading.Thread(target=tell, daemon=True).start()
         Server(manager, folder).serve()
 
 
-def _fill(manager: QueueManager, depth: int) -> None:
-    work = manager.work()
-    for number in range(depth - manager.depth("LARGE") if depth else 0):
-        work.put("LARGE", Descriptor(), bytes(100))
-        if number % 500 == 499:
-            work.commit()
-    work.commit()
-
-
 def _reached(folder: Path) -> Any:
+    return _once_there(partial(QueueManager.connect, folder))
+
+
+def _once_there(connect: Callable[[], T]) -> T:
+    """Returns what connecting returns as soon as the process that was started takes connections."""
     end = time.monotonic() + _PATIENCE
     while True:
         try:
-            return QueueManager.connect(folder)
-        except MessageException:
+            return connect()
+        except (MessageException, OSError):
             if time.monotonic() > end:
                 raise
         time.sleep(0.01)
@@ -373,13 +363,5 @@ def _answer_bare(path: str) -> None:
 
 def _bare_connection(path: str) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX)
-    end = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            connection.connect(path)
-        except OSError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.01)
-        else:
-            return connection
+    _once_there(partial(connection.connect, path))
+    return connection
