@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 from urllib.parse import quote
 
 import sqlalchemy as sa
@@ -25,13 +25,11 @@ from lxml import etree
 
 from engine.costs.measuring import Measured, Program, Row, cost_beside
 from engine.costs.sample_messages import Sample, simple
-from engine.costs.scenarios import in_a_row, round_trip
-from engine.databases.coordination import Coordinator
+from engine.costs.scenarios import INPUT, OUTPUT, in_a_row, round_trip, with_data_sources
 from engine.databases.definitions import Definition
 from engine.databases.session import Access, Connection, Session
 from engine.databases.sources import Sources
 from engine.databases.statements import Passthru
-from engine.databases.work import with_databases
 from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException
 from engine.flow.definition import NodeUse, Setting
@@ -44,9 +42,11 @@ MOST_FOR_MANY_ROWS: Final = 1.2
 ROWS: Final = (1, 100, 10_000)
 _KIB: Final = 1_024
 
-Decide: TypeAlias = Callable[[], None]
-ByHand: TypeAlias = Callable[[Decide], object]
-MadeByHand: TypeAlias = Callable[[sa.Engine], ByHand]
+PassOn: TypeAlias = Callable[[], None]  # puts the message on the queue for what comes out, and commits that
+ByHand: TypeAlias = Callable[[sa.Engine, PassOn], object]
+Statements: TypeAlias = Callable[
+    [sa.Connection, int, str | None], object
+]  # executes them for an order: its id, its status
 
 _ITEMS: Final = sa.Table(
     "items",
@@ -55,6 +55,15 @@ _ITEMS: Final = sa.Table(
     sa.Column("name", sa.String(40)),
     sa.Column("price", sa.Integer),
 )
+_WITH_ID: Final = _ITEMS.c.id == sa.bindparam("key")
+_INSERTED: Final = sa.insert(_ITEMS)
+_DELETED: Final = sa.delete(_ITEMS).where(_WITH_ID)
+_UPDATED: Final = sa.update(_ITEMS).where(_WITH_ID)
+_LOOKED_UP: Final = sa.select(_ITEMS.c.name).where(_WITH_ID)
+_SELECTED: Final = sa.select(_ITEMS).where(_ITEMS.c.price == sa.bindparam("key"))
+_BODY: Final = simple(_KIB)
+_NUMBERS: Final = itertools.count()  # of transactions in two phases
+
 _INSERT_DELETE: Final = """INSERT INTO Database.items(id, name) VALUES(-1, Body.Order.Status);
     DELETE FROM Database.items AS I WHERE I.id = -1;"""
 _UPDATE: Final = "UPDATE Database.items AS I SET name = Body.Order.Status WHERE I.id = CAST(Body.Order.Id AS INTEGER);"
@@ -70,33 +79,36 @@ def benchmarks() -> Iterator[Measured]:
         yield from _on("SQLite", f"sqlite:///{place}/items.db")
     if binaries() is None:
         return
-    with running(max_prepared_transactions="8") as server:
+    with Server.running(max_prepared_transactions="8") as server:
         url = server.url()
         yield from _on("PostgreSQL", url)
-        yield _beside("PostgreSQL: update, coordinated (7.10)", url, _UPDATE, _update_in_two_phases, coordinated=True)
+        yield _beside("PostgreSQL: update, coordinated (7.10)", url, _UPDATE, _in_two_phases, coordinated=True)
 
 
 def _on(database: str, url: str) -> Iterator[Measured]:
     with closing(Sources([Definition("DB", url)])) as sources:
         _fill(sources)
-    yield _beside(f"{database}: insert and delete, a message (7.3)", url, _INSERT_DELETE, _insert_and_delete)
-    yield _beside(f"{database}: update, a message (7.10)", url, _UPDATE, _update)
-    yield _beside(f"{database}: lookup, a message", url, _LOOKUP, _look_up)
+    for name, program, statements in (
+        ("insert and delete, a message (7.3)", _INSERT_DELETE, _insert_and_delete),
+        ("update, a message (7.10)", _UPDATE, _update),
+        ("lookup, a message", _LOOKUP, _look_up),
+    ):
+        yield _beside(f"{database}: {name}", url, program, partial(_in_a_transaction, statements))
     for count in ROWS:
         bound = MOST_FOR_MANY_ROWS if count > 100 else MOST
-        program = _SELECT.format(count)
-        yield _beside(f"{database}: {count:,} rows into a tree", url, program, partial(_rows, count), bound)
+        by_hand = partial(_in_a_transaction, partial(_read_rows, count))
+        yield _beside(f"{database}: {count:,} rows into a tree", url, _SELECT.format(count), by_hand, bound)
 
 
 def _beside(
-    name: str, url: str, program: str, made_by_hand: MadeByHand, bound: float = MOST, *, coordinated: bool = False
+    name: str, url: str, program: str, by_hand: ByHand, bound: float = MOST, *, coordinated: bool = False
 ) -> Measured:
     """A flow of a Database node beside the same work by hand, with the same table."""
     engine = sa.create_engine(url)
     with closing(Sources([Definition("DB", url)])) as sources:
-        by_hand = _on_queues(made_by_hand(engine), coordinated=coordinated)
         try:
-            return cost_beside(Row(name, bound), by_hand, _flow(sources, program, coordinated=coordinated))
+            flow = _flow(sources, program, coordinated=coordinated)
+            return cost_beside(Row(name, bound), _on_queues(partial(by_hand, engine)), flow)
         finally:
             engine.dispose()
 
@@ -119,48 +131,33 @@ def _fill(sources: Sources) -> None:
 
 
 def _flow(sources: Sources, program: str, *, coordinated: bool) -> Program:
-    flow = in_a_row(
-        "Databases",
-        NodeUse("In", "MQInput", (Setting("queueName", "IN"), Setting("messageDomainProperty", "XMLNSC"))),
-        NodeUse("Work", "Database", (Setting("statement", program),)),
-        NodeUse("Out", "MQOutput", (Setting("queueName", "OUT"),)),
-        properties=(Setting("coordinatedTransaction", "yes"),) if coordinated else (),
-    )
+    node = NodeUse("Work", "Database", (Setting("statement", program),))
+    properties = (Setting("coordinatedTransaction", "yes"),) if coordinated else ()
+    flow = in_a_row("Databases", INPUT, node, OUTPUT, properties=properties)
     deployed = deploy(flow, bind=binder(flow, sources=sources))
     manager = MemoryQueues("IN", "OUT")
     queues = manager.work()
-    work = with_databases(queues, sources, deployed.properties, Coordinator(manager) if coordinated else None)
+    work = with_data_sources(manager, queues, sources, deployed)
     return round_trip(deployed, work, Sample(Descriptor(), simple(_KIB)), "IN", "OUT", queues)
 
 
-def _on_queues(program: ByHand, *, coordinated: bool) -> Callable[[], None]:
-    """The program for a message that it gets from a queue and puts on another, as the flow does.
-
-    Where it is coordinated it commits them itself, in the middle of its own two phases.
-    """
+def _on_queues(program: Callable[[PassOn], object]) -> Program:
+    """The program for a message that it gets from a queue and puts on another, as the flow does."""
     work, body, descriptor = MemoryQueues("IN", "OUT").work(), simple(_KIB), Descriptor()
 
     def run() -> None:
         work.put("IN", descriptor, body, syncpoint=False)
         arrival = work.get("IN")
         assert arrival is not None  # it has just been put
-        if coordinated:
-            program(lambda: _passed_on(work, arrival))
-        else:
-            program(_nothing)
-            _passed_on(work, arrival)
+
+        def pass_on() -> None:
+            work.put("OUT", arrival.descriptor, arrival.body)
+            work.commit()
+
+        program(pass_on)
         work.get("OUT", syncpoint=False)
 
     return run
-
-
-def _passed_on(work: Any, arrival: Any) -> None:
-    work.put("OUT", arrival.descriptor, arrival.body)
-    work.commit()
-
-
-def _nothing() -> None:
-    """There is nothing to commit between two phases."""
 
 
 def _order(body: bytes) -> tuple[int, str | None]:
@@ -168,72 +165,43 @@ def _order(body: bytes) -> tuple[int, str | None]:
     return int(root.findtext("Id") or 0), root.findtext("Status")
 
 
-def _insert_and_delete(engine: sa.Engine) -> ByHand:
-    insert, body = sa.insert(_ITEMS), simple(_KIB)
-    delete = sa.delete(_ITEMS).where(_ITEMS.c.id == sa.bindparam("key"))
-
-    def run(decide: Decide) -> None:
-        _, status = _order(body)
-        with engine.begin() as connection:
-            connection.execute(insert, {"id": -1, "name": status})
-            connection.execute(delete, {"key": -1})
-
-    return run
+def _in_a_transaction(statements: Statements, engine: sa.Engine, pass_on: PassOn) -> None:
+    order = _order(_BODY)
+    with engine.begin() as connection:
+        statements(connection, *order)
+    pass_on()
 
 
-def _update(engine: sa.Engine) -> ByHand:
-    update, body = sa.update(_ITEMS).where(_ITEMS.c.id == sa.bindparam("key")), simple(_KIB)
-
-    def run(decide: Decide) -> None:
-        number, status = _order(body)
-        with engine.begin() as connection:
-            connection.execute(update, {"key": number, "name": status})
-
-    return run
-
-
-def _update_in_two_phases(engine: sa.Engine) -> ByHand:
-    update, body = sa.update(_ITEMS).where(_ITEMS.c.id == sa.bindparam("key")), simple(_KIB)
-    numbers = itertools.count()
-
-    def run(decide: Decide) -> None:
-        number, status = _order(body)
-        with engine.connect() as connection:
-            transaction = connection.begin_twophase(f"costs:{next(numbers)}")
-            connection.execute(update, {"key": number, "name": status})
-            transaction.prepare()
-            decide()
-            transaction.commit()
-
-    return run
+def _in_two_phases(engine: sa.Engine, pass_on: PassOn) -> None:
+    order = _order(_BODY)
+    with engine.connect() as connection:
+        transaction = connection.begin_twophase(f"costs:{next(_NUMBERS)}")
+        _update(connection, *order)
+        transaction.prepare()
+        pass_on()
+        transaction.commit()
 
 
-def _look_up(engine: sa.Engine) -> ByHand:
-    select, body = sa.select(_ITEMS.c.name).where(_ITEMS.c.id == sa.bindparam("key")), simple(_KIB)
-
-    def run(decide: Decide) -> object:
-        number, _ = _order(body)
-        with engine.connect() as connection:
-            return connection.execute(select, {"key": number}).scalar_one()
-
-    return run
+def _insert_and_delete(connection: sa.Connection, _: int, status: str | None) -> None:
+    connection.execute(_INSERTED, {"id": -1, "name": status})
+    connection.execute(_DELETED, {"key": -1})
 
 
-def _rows(count: int, engine: sa.Engine) -> ByHand:
-    columns = (_ITEMS.c.id, _ITEMS.c.name, _ITEMS.c.price)
-    select, body = sa.select(*columns).where(_ITEMS.c.price == sa.bindparam("key")), simple(_KIB)
+def _update(connection: sa.Connection, number: int, status: str | None) -> None:
+    connection.execute(_UPDATED, {"key": number, "name": status})
 
-    def run(decide: Decide) -> object:
-        _order(body)
-        rows = etree.Element("rows")
-        with engine.connect() as connection:
-            for row in connection.execute(select, {"key": count}):
-                at = etree.SubElement(rows, "row")
-                for name, value in zip(("id", "name", "price"), row, strict=True):
-                    etree.SubElement(at, name).text = str(value)
-        return rows
 
-    return run
+def _look_up(connection: sa.Connection, number: int, _: str | None) -> object:
+    return connection.execute(_LOOKED_UP, {"key": number}).scalar_one()
+
+
+def _read_rows(count: int, connection: sa.Connection, _: int, __: str | None) -> object:
+    rows = etree.Element("rows")
+    for row in connection.execute(_SELECTED, {"key": count}):
+        at = etree.SubElement(rows, "row")
+        for name, value in zip(("id", "name", "price"), row, strict=True):
+            etree.SubElement(at, name).text = str(value)
+    return rows
 
 
 _SETTINGS: Final = MappingProxyType(
@@ -264,6 +232,26 @@ class Server:
     settings: dict[str, str] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = None
 
+    @classmethod
+    @contextmanager
+    def running(cls, **settings: str) -> Iterator[Self]:
+        """A server with these settings, as long as it is needed; none of its data lasts."""
+        found = binaries()
+        if found is None:
+            raise ConfigurationException("PostgreSQL is not installed: apt-get install postgresql")
+        folder = Path(tempfile.mkdtemp(prefix="pg"))
+        if not os.geteuid():
+            os.chown(folder, _user().pw_uid, _user().pw_gid)
+        folder.chmod(0o755)
+        server = cls(found, folder, settings)
+        try:
+            server.initialize()
+            server.start()
+            yield server
+        finally:
+            server.stop()
+            shutil.rmtree(folder, ignore_errors=True)
+
     def url(self, database: str = "postgres", user: str = "postgres") -> str:
         """The URL of a database, for which nobody is asked for a password."""
         return f"postgresql+psycopg://{user}@/{database}?host={quote(str(self.folder), safe='/')}"
@@ -289,29 +277,12 @@ class Server:
                 raise ConfigurationException(f"PostgreSQL does not start: {(self.folder / 'log').read_text()}")
             time.sleep(0.05)
 
-    def stop(self, how: signal.Signals = signal.SIGQUIT) -> None:
+    def stop(self) -> None:
         """End it: at once, as if the machine had lost its power."""
         if self.process is not None:
-            self.process.send_signal(how)
+            self.process.send_signal(signal.SIGQUIT)
             self.process.wait(30)
             self.process = None
-
-    def kill(self) -> None:
-        """End all of its processes by SIGKILL, as what runs out of memory is ended."""
-        if self.process is not None:
-            own = self.process.pid
-            os.kill(own, signal.SIGSTOP)  # it would start anew what is killed
-            for child in Path(f"/proc/{own}/task/{own}/children").read_text("ascii").split():
-                os.kill(int(child), signal.SIGKILL)
-            self.stop(signal.SIGKILL)
-
-    def execute(self, sql: str, database: str = "postgres") -> list[tuple[object, ...]]:
-        """Execute a statement by a connection of its own."""
-        import psycopg  # noqa: PLC0415 - most benchmarks do without
-
-        with psycopg.connect(f"host={self.folder} user=postgres dbname={database}", autocommit=True) as connection:
-            cursor = connection.execute(sql.encode())
-            return cursor.fetchall() if cursor.description else []
 
 
 def _as_another() -> list[str]:
@@ -326,23 +297,3 @@ def _user() -> pwd.struct_passwd:
         return pwd.getpwnam("postgres")
     except KeyError:
         return pwd.getpwnam("nobody")
-
-
-@contextmanager
-def running(**settings: str) -> Iterator[Server]:
-    """A server with these settings, as long as it is needed; none of its data lasts."""
-    found = binaries()
-    if found is None:
-        raise ConfigurationException("PostgreSQL is not installed: apt-get install postgresql")
-    folder = Path(tempfile.mkdtemp(prefix="pg"))
-    if not os.geteuid():
-        os.chown(folder, _user().pw_uid, _user().pw_gid)
-    folder.chmod(0o755)
-    server = Server(found, folder, settings)
-    try:
-        server.initialize()
-        server.start()
-        yield server
-    finally:
-        server.stop()
-        shutil.rmtree(folder, ignore_errors=True)

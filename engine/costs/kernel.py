@@ -16,8 +16,10 @@ from engine.costs.hand_written import change_one_field, complex_path_by_hand
 from engine.costs.measuring import BROKEN, Measured, Program, Row, cost_beside, cpu, figure, made_ready, side_by_side
 from engine.costs.results import Key, published
 from engine.costs.sample_messages import SIZES, Sample, complex_path, simple
-from engine.costs.scenarios import deployed as deployed_of
 from engine.costs.scenarios import (
+    INPUT,
+    OUTPUT,
+    deployed,
     hindrance,
     in_a_row,
     own_folders,
@@ -48,7 +50,6 @@ from parsers.mrm.model import Message as RecordType
 
 REPEATS: Final = 5_000
 HOPS: Final = 20
-_IN: Final = NodeUse("In", "MQInput", (Setting("queueName", "IN"), Setting("messageDomainProperty", "XMLNSC")))
 _PROGRAM: Final = "SET OutputRoot = InputRoot; SET OutputRoot.XMLNSC.Order.Status = 'DONE';"
 _FLOW_SIZE: Final = 4096
 _COMPLEX_QUEUES: Final = ("COMPLEX.IN", "COMPLEX.OUT")
@@ -74,8 +75,8 @@ def whole_flow() -> Iterator[Measured]:
     """Put, MQInput, Compute with the report's complex program, MQOutput, get: beside the same change by hand."""
     body, name, queues = complex_path(_FLOW_SIZE), f"complex as a whole flow, {_FLOW_SIZE // 1024} KiB", _COMPLEX_QUEUES
     flow = load_flow(str(Path(flows.__path__[0]) / "samples" / "complex_compute" / "complex_compute.yaml"))
-    deployed, work = deploy(flow, bind=binder(flow)), MemoryQueues(*queues).work()
-    own = round_trip(deployed, work, Sample(Descriptor(), body), *queues)
+    ready, work = deploy(flow, bind=binder(flow)), MemoryQueues(*queues).work()
+    own = round_trip(ready, work, Sample(Descriptor(), body), *queues)
     # its bound has room for what queues, two nodes more and a unit of work add
     yield cost_beside(Row(name, 2.5), partial(complex_path_by_hand, body), own, alike=name)
 
@@ -105,12 +106,12 @@ def changed_tree(domain: str, body: bytes) -> Callable[[], bytes]:
 def pass_through() -> Measured:
     """A message that no one looks into: get, MQInput, MQOutput, put, commit."""
     out = NodeUse("Out", "MQOutput", (Setting("queueName", "IN"),))
-    deployed = deploy(in_a_row("Pass", _IN, out))
+    ready = deploy(in_a_row("Pass", INPUT, out))
     queues, body = MemoryQueues("IN"), simple(1024)
-    work, entrance = queues.work(), deployed.entrances[0]
+    work, entrance = queues.work(), ready.entrances[0]
     work.put("IN", Descriptor(), body)
     work.commit()
-    taken = side_by_side({"pass": lambda: deployed.process(entrance, work)})["pass"]
+    taken = side_by_side({"pass": lambda: ready.process(entrance, work)})["pass"]
     if [body] != [arrival.body for arrival in queues.browse("IN")]:
         raise BrokerError(BROKEN, "the message does not come round any more, so its passes cost nothing")
     return figure(Row("pass through, 1 KiB", 10.0, "µs"), taken, microseconds=statistics.median(taken))
@@ -175,12 +176,11 @@ def trace_off() -> Measured:
 
 def _traced_flow(trace: UserTrace | None) -> Program:
     compute = NodeUse("Change", "Compute", (Setting("computeExpression", _PROGRAM),))
-    out = NodeUse("Out", "MQOutput", (Setting("queueName", "OUT"),))
-    flow = in_a_row("Trace", _IN, compute, out)
-    deployed = deploy(flow, bind=binder(flow, trace=trace), trace=trace)
-    if trace is None and {type(station) for station in deployed.stations.values()} != {Station}:
+    flow = in_a_row("Trace", INPUT, compute, OUTPUT)
+    ready = deploy(flow, bind=binder(flow, trace=trace), trace=trace)
+    if trace is None and {type(station) for station in ready.stations.values()} != {Station}:
         raise BrokerError(BROKEN, "a flow without a trace has traced stations, so what it costs says nothing")
-    return round_trip(deployed, MemoryQueues("IN", "OUT").work(), Sample(Descriptor(), simple(1024)), "IN", "OUT")
+    return round_trip(ready, MemoryQueues("IN", "OUT").work(), Sample(Descriptor(), simple(1024)), "IN", "OUT")
 
 
 ROWS: Final = 10
@@ -227,7 +227,7 @@ def _pair(paying: Program, free: Program, count: int, *, is_first: bool) -> tupl
 def _paid_program(key: Key) -> Callable[[bool], None]:
     """One message put, carried through the scenario's flow, and taken."""
     scenario = scenarios()[key.scenario]
-    flow, work, others = deployed_of(scenario, own_folders())[0], queues(scenario).work(), subscriptions(scenario)
+    flow, work, others = deployed(scenario, own_folders())[0], queues(scenario).work(), subscriptions(scenario)
     carry = round_trip(flow, work, scenario.message(key.message_bytes))
     allowance, unpaid = flow.allowance, Unpaid()
 

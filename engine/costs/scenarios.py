@@ -43,9 +43,6 @@ from flows.programs import binder
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
-    from engine.databases.sources import Sources
-    from engine.mq import QueueManager
-    from engine.runtime.deployment import DeployedFlow
     from engine.work import UnitOfWork
 
 
@@ -243,17 +240,9 @@ SOURCE: Final = "COSTS"
 _FOLDER: Final = "penstock-costs-"
 
 
-@dataclass(frozen=True, slots=True)
-class Database:
-    """The data source that a scenario's flow works with, and the program by hand on a database of its own."""
-
-    sources: Sources
-    by_hand: ByHand
-
-
 @contextmanager
-def database(made_by_hand: Callable[[sa.Engine], ByHand]) -> Iterator[Database]:
-    """Opens a database for a flow, and one like it for the program by hand."""
+def database(made_by_hand: Callable[[sa.Engine], ByHand]) -> Iterator[tuple[Sources, ByHand]]:
+    """Opens a database for a flow, and gives it with the program by hand on one like it of its own."""
     from sqlalchemy import create_engine  # noqa: PLC0415 - most scenarios do without
 
     from engine.costs.hand_written import fill  # noqa: PLC0415 - as above
@@ -264,7 +253,7 @@ def database(made_by_hand: Callable[[sa.Engine], ByHand]) -> Iterator[Database]:
         try:
             for engine in engines:
                 fill(engine)
-            yield Database(sources, made_by_hand(engines[1]))
+            yield sources, made_by_hand(engines[1])
         finally:
             sources.close()
             for engine in engines:
@@ -277,6 +266,10 @@ def with_data_sources(
     """Returns a unit of work with data sources, the queue manager as its coordinator where the flow asks for that."""
     coordinated = sources is not None and flow.properties.coordinated_transaction
     return with_databases(work, sources, flow.properties, Coordinator(queues) if coordinated else None)
+
+
+INPUT: Final = NodeUse("In", "MQInput", (Setting("queueName", "IN"), Setting("messageDomainProperty", "XMLNSC")))
+OUTPUT: Final = NodeUse("Out", "MQOutput", (Setting("queueName", "OUT"),))
 
 
 def in_a_row(name: str, *nodes: NodeUse, properties: tuple[Setting, ...] = ()) -> Flow:
