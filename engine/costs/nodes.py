@@ -8,9 +8,9 @@ message, so what they do is processor time of this process, as theirs was of tha
 from __future__ import annotations
 
 import gc
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -73,15 +73,11 @@ def chosen(patterns: Sequence[str] = (), sizes: Sequence[int] = ()) -> tuple[Key
     measured = sorted({key.message_bytes for key in published()})
     for size in sizes:
         if size not in measured:
-            raise ConfigurationException(f"no scenario has messages of {size} bytes: {_listed(measured)}")
+            raise ConfigurationException(f"no scenario has messages of {size} bytes: {', '.join(map(str, measured))}")
     found = tuple(key for key in published() if _wanted(key, patterns, sizes))
     if not found:
         raise ConfigurationException(f"{', '.join(patterns)} has no messages of that size: leave --size away")
     return found
-
-
-def _listed(sizes: Sequence[int]) -> str:
-    return ", ".join(map(str, sizes))
 
 
 def _wanted(key: Key, patterns: Sequence[str], sizes: Sequence[int]) -> bool:
@@ -96,15 +92,10 @@ def rows(wanted: Sequence[Key], how: How, folders: Folders | None = None) -> Ite
         scenario = scenarios()[key.scenario]
         reason = hindrance(scenario, places)
         if how.brokers and key.section in SECTIONS and reason in {"", NO_PROCESSES}:
-            yield Row(key, "broker", on_a_broker(scenario, key, how, places))
+            runs, memory = runs_of(scenario, key, how.seconds, how.runs, places)
+            yield Row(key, "broker", taken(runs, (), drivers=0, nodes=(), rss_mib=memory))
             continue
         yield Row(key, "memory", None if reason else measured(scenario, key, how, places), reason)
-
-
-def on_a_broker(scenario: Scenario, key: Key, how: How, folders: Folders) -> Taken:
-    """One row whose flows are processes of a broker."""
-    runs, memory = runs_of(scenario, key, how.seconds, how.runs, folders)
-    return taken(runs, (), drivers=0, nodes=(), rss_mib=memory)
 
 
 def measured(scenario: Scenario, key: Key, how: How, folders: Folders) -> Taken:
@@ -113,26 +104,15 @@ def measured(scenario: Scenario, key: Key, how: How, folders: Folders) -> Taken:
     if key.persistent:
         sample = sample._replace(descriptor=sample.descriptor._replace(persistence=PERSISTENT))
     with closing(Stand(scenario, sample, folders, how.drivers)) as stand:
-        return _measured(stand, sample, how)
-
-
-def _measured(stand: Stand, sample: Sample, how: How) -> Taken:
-    stand.run(how.seconds * _SHARE_BEFORE)
-    by_hand = stand.by_hand
-    runs, limits = [], []
-    for _ in range(how.runs):
-        gc.collect()
-        runs.append(stand.run(how.seconds))
-        if by_hand is not None:
-            limits.append(_by_hand_ms(by_hand, sample.body, how.seconds * _SHARE_BY_HAND))
-    nodes = stand.nodes(how.seconds * _SHARE_BEFORE)
-    return taken(
-        runs,
-        limits,
-        drivers=stand.drivers,
-        nodes=tuple(Node(label, spent) for label, spent in nodes.items()),
-        rss_mib=rss_mib(),
-    )
+        stand.run(how.seconds * _SHARE_BEFORE)
+        runs, limits = [], []
+        for _ in range(how.runs):
+            gc.collect()
+            runs.append(stand.run(how.seconds))
+            if stand.by_hand is not None:
+                limits.append(_by_hand_ms(stand.by_hand, sample.body, how.seconds * _SHARE_BY_HAND))
+        nodes = tuple(Node(*each) for each in stand.nodes(how.seconds * _SHARE_BEFORE).items())
+        return taken(runs, limits, drivers=stand.drivers, nodes=nodes, rss_mib=rss_mib())
 
 
 def _by_hand_ms(program: Callable[[bytes], bytes], body: bytes, seconds: float) -> float:
@@ -175,8 +155,8 @@ class Stand:
     """A scenario that is ready to run: its flow deployed, its drivers' messages on their way; until it is closed."""
 
     __slots__ = (
-        *("_around", "_deployed", "_drivers", "_expected", "_others", "_queues", "_sample", "_scenario", "_works"),
-        "by_hand",
+        *("_around", "_deployed", "_expected", "_others", "_queues", "_sample", "_scenario", "_works"),
+        *("by_hand", "drivers"),
     )
 
     def __init__(self, scenario: Scenario, sample: Sample, folders: Folders, drivers: int) -> None:
@@ -189,39 +169,28 @@ class Stand:
             self._queues = around.enter_context(opened(scenario, persistent=lasts))
             sources = None
             if scenario.on_database is not None:
-                made = around.enter_context(database(scenario.on_database))
-                sources, self.by_hand = made.sources, made.by_hand
+                sources, self.by_hand = around.enter_context(database(scenario.on_database))
             self._expected = sample.body if self.by_hand is None else self.by_hand(sample.body)
             self._deployed = deployed(scenario, folders, sources)
             new = self._queues.work
             self._works = [with_data_sources(self._queues, new(), sources, flow) for flow in self._deployed]
-            self._drivers = max(drivers, len(self._deployed))
-            self._begin(sample)
+            self.drivers = max(drivers, len(self._deployed))  # one for each instance at least
+            self._begin()
             self._around = around.pop_all()
 
     def close(self) -> None:
         """Close its queues and its database, and remove what they kept."""
         self._around.close()
 
-    def _begin(self, sample: Sample) -> None:
-        """Prove what each flow does, then put the message of each driver."""
-        self._prove()
-        work = self._queues.work()
-        for _ in range(self._drivers):
-            work.put(IN, sample.descriptor, sample.body, syncpoint=False)
-
-    def _prove(self) -> None:
-        """Send one message through each deployed flow, and look at what comes of it."""
+    def _begin(self) -> None:
+        """Prove what each flow does by one message, then put the message of each driver."""
         work = self._queues.work()
         for flow, own in zip(self._deployed, self._works, strict=True):
-            work.put(IN, self._sample.descriptor, self._sample.body, syncpoint=False)
+            work.put(IN, *self._sample, syncpoint=False)
             self._carry(flow, own)
             self._check(self._reply(work))
-
-    @property
-    def drivers(self) -> int:
-        """Returns how many drivers there are: at least one for each instance."""
-        return self._drivers
+        for _ in range(self.drivers):
+            work.put(IN, *self._sample, syncpoint=False)
 
     def run(self, seconds: float) -> Run:
         """Let all instances run for so long."""
@@ -263,23 +232,10 @@ class Stand:
 
     def _drive_all(self, until: float) -> int:
         """The same on a thread for each instance."""
-        counts: list[int] = []
-        failures: list[BaseException] = []
-
-        def drive(flow: DeployedFlow, work: UnitOfWork) -> None:
-            try:
-                counts.append(self._drive(flow, work, until))
-            except BaseException as error:  # whatever it is, it is raised where the threads end
-                failures.append(error)
-
-        threads = [threading.Thread(target=drive, args=pair) for pair in zip(self._deployed, self._works, strict=True)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        if failures:
-            raise failures[0]
-        return sum(counts)
+        with ThreadPoolExecutor(len(self._deployed)) as threads:
+            pairs = zip(self._deployed, self._works, strict=True)
+            driving = [threads.submit(self._drive, *pair, until) for pair in pairs]
+        return sum(each.result() for each in driving)
 
     def _carry(self, flow: DeployedFlow, work: UnitOfWork) -> bool:
         """Have the flow carry a message; whether there was one."""
