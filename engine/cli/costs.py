@@ -6,9 +6,9 @@ import itertools
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -70,11 +70,11 @@ def plan(
     off = 0.0
     if check:
         found, seen, off = checked(flow, body, load, count=count)
-        data = found.as_data() | {"observed_microseconds": seen, "off": off}
+        data = asdict(found) | {"observed_microseconds": seen, "off": off}
         said = [f"on a broker: {seen:,.1f} µs for each message, so the plan is off by {off:+.0%}"]
     else:
         found, said = estimate(flow, body, load, count=count), []
-        data = found.as_data()
+        data = asdict(found)
     show(data, [*found.lines(load), *said], as_json=as_json)
     raise typer.Exit(1 if abs(off) > 0.2 else 0)
 
@@ -94,15 +94,6 @@ class WithPlan(TyperCommand):
             code = command.main(args[1:], prog_name="penstock costs plan", standalone_mode=False)
             ctx.exit(code if isinstance(code, int) else 0)
         return super().parse_args(ctx, args)
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """The measurements that are asked for: rows here and on Spark, and the groups of bounds behind them."""
-
-    keys: tuple[Key, ...]
-    on_spark: tuple[Key, ...]
-    bounds: bool
 
 
 @app.command(cls=WithPlan)
@@ -182,10 +173,13 @@ def costs(
         _show_group(str(group), {"messages": count, "seconds": seconds}, check=check, as_json=as_json)
         return
     _refuse({"--messages": count}, "{} is for the benchmarks of spark: penstock costs spark --messages 5000")
-    wanted = _wanted(scenario or (), size or (), bounds=group is None)
+    from engine.costs.nodes import chosen
+
+    keys = chosen(scenario or (), [_bytes(text) for text in size or ()])
     _refuse_overlap(output, compare)
     how, old = _how(seconds, runs, drivers), None if compare is None else read_results(compare)
-    found = _suite(wanted, how, _folder(output))
+    _make_folder(output)
+    found = _suite(keys, how, bounds=group is None and not scenario and not size)
     _show(found, old, output, as_json=as_json)
     raise typer.Exit(1 if check and not _all_met(found) else 0)
 
@@ -240,14 +234,6 @@ def _told(figures: Iterable[Measured], say: Say) -> Iterator[Measured]:
         yield figure
 
 
-def _wanted(patterns: Sequence[str], sizes: Sequence[str], *, bounds: bool) -> Wanted:
-    from engine.costs.nodes import chosen
-    from engine.costs.spark import parallel
-
-    keys = chosen(patterns, [_bytes(text) for text in sizes])
-    return Wanted(keys, parallel(keys), bounds and not patterns and not sizes)
-
-
 def _bytes(text: str) -> int:
     """A size as bytes: 4096, 4k and 4KiB are the same."""
     number = text.lower().removesuffix("ib").removesuffix("kb").removesuffix("k")
@@ -277,44 +263,41 @@ def _check_seconds(seconds: float) -> None:
         raise ConfigurationException(f"--seconds {seconds} is no time to measure for: say more than 0, up to 3600")
 
 
-def _folder(output: str | None) -> Path | None:
-    """The directory for what is written, made before anything is measured for it."""
-    if output is None:
-        return None
-    if not output:
+def _make_folder(output: str | None) -> None:
+    """Make the directory for what is written, before anything is measured for it."""
+    if output == "":
         raise ConfigurationException("--output names no directory: say where the results are to be written")
-    folder = Path(output)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise ConfigurationException(f"{folder} cannot hold results: name a directory, not a file") from error
-    return folder
+    if output is not None:
+        try:
+            Path(output).mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise ConfigurationException(f"{output} cannot hold results: name a directory, not a file") from error
 
 
-def _suite(wanted: Wanted, how: How, folder: Path | None) -> Results:
-    """Measure everything that is wanted, and write it down where that is wanted."""
+def _suite(keys: tuple[Key, ...], how: How, *, bounds: bool) -> Results:
+    """Measure these rows, the parallel ones on Spark as well, and the groups of bounds where they are wanted."""
     from datetime import UTC, datetime
 
     from engine.costs import measure
     from engine.costs.measuring import machine
     from engine.costs.results import Results
+    from engine.costs.spark import parallel
 
-    started = datetime.now(UTC).isoformat(timespec="seconds")
-    reason, versions = _spark() if wanted.on_spark else ("", {})
-    with _progress(len(wanted.keys) + len(wanted.on_spark)) as say:
-        rows = tuple(_rows(wanted, how, reason, say))
-        bounds = tuple(_told(measure(), say)) if wanted.bounds else ()
-    scenarios = list(dict.fromkeys(key.scenario for key in wanted.keys))
-    return Results(machine() | versions, started, {**asdict(how), "scenarios": scenarios}, rows, bounds)
+    started, on_spark = datetime.now(UTC).isoformat(timespec="seconds"), parallel(keys)
+    reason, versions = _spark() if on_spark else ("", {})
+    with _progress(len(keys) + len(on_spark)) as say:
+        rows = tuple(_rows(keys, on_spark, how, reason, say))
+        found = tuple(_told(measure(), say)) if bounds else ()
+    options = asdict(how) | {"scenarios": list(dict.fromkeys(key.scenario for key in keys))}
+    return Results(machine() | versions, started, options, rows, found)
 
 
-def _rows(wanted: Wanted, how: How, reason: str, say: Say) -> Iterator[Row]:
+def _rows(keys: tuple[Key, ...], on_spark: tuple[Key, ...], how: How, reason: str, say: Say) -> Iterator[Row]:
     from engine.costs import nodes, spark
+    from engine.costs.results import run_on
 
-    found = itertools.chain(nodes.rows(wanted.keys, how), spark.rows(wanted.on_spark, how, reason))
-    for row in found:
-        where = {"spark": " on Spark", "broker": " on a broker"}.get(row.place, "")
-        say(f"{row.key.scenario}{where}, {row.key.message_bytes:,} bytes")
+    for row in itertools.chain(nodes.rows(keys, how), spark.rows(on_spark, how, reason)):
+        say(f"{row.key.scenario}{run_on(row.place)}, {row.key.message_bytes:,} bytes")
         yield row
 
 

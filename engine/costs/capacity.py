@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -97,10 +97,6 @@ class Estimate:
     memory_mib: float
     disk_mib: float
     disk_mib_a_second: float
-
-    def as_data(self) -> dict[str, Any]:
-        """The estimate as JSON has it."""
-        return asdict(self)
 
     def lines(self, load: Load) -> Iterator[str]:
         """The estimate in words, a line each."""

@@ -147,6 +147,23 @@ def _document(texts: list[str]) -> bytes:
     return written
 
 
+def xml_record(values: Values) -> bytes:
+    """Returns the record as a document that describes itself."""
+    return _document(_texts(values))
+
+
+def tds_record(values: Values) -> bytes:
+    """Returns the record as its fields behind tags, between delimiters."""
+    return "*".join(f"{tag}:{text}" for tag, text in zip(_TAGS, _texts(values), strict=True)).encode()
+
+
+def cwf_record(values: Values) -> bytes:
+    """Returns the record as its fields in binary."""
+    texts = [text.encode() for text in values[:10]]
+    payload: bytes = values[30].encode()
+    return _FIXED.pack(*texts, *values[10:30]) + payload
+
+
 def _to_xml(values: Values, _: str) -> bytes:
     texts = _texts(values)
     texts[10:20] = [_as_esql(value) for value in values[10:20]]
@@ -159,25 +176,16 @@ def _as_esql(value: float) -> str:
     return f"{digits.rstrip('0').rstrip('.')}E{int(power):+d}"
 
 
-def _to_mrm_xml(values: Values, _: str) -> bytes:
-    return _DECLARATION + _document(_texts(values))
-
-
-def _to_tds(values: Values, _: str) -> bytes:
-    return "*".join(f"{tag}:{text}" for tag, text in zip(_TAGS, _texts(values), strict=True)).encode()
-
-
-def _to_cwf(values: Values, kind: str) -> bytes:
-    texts = [text.encode() for text in values[:10]]
-    payload: bytes = values[30].encode()
-    return _FIXED.pack(*texts, *values[10:30]) + payload.ljust(_PAYLOADS[kind])
-
-
 _READERS: Final[Mapping[str, Callable[[bytes], Values]]] = MappingProxyType(
     {"xml": _from_xml, "mrm_xml": _from_xml, "cwf": _from_cwf, "tds": _from_tds}
 )
 _WRITERS: Final[Mapping[str, Callable[[Values, str], bytes]]] = MappingProxyType(
-    {"xml": _to_xml, "mrm_xml": _to_mrm_xml, "cwf": _to_cwf, "tds": _to_tds}
+    {
+        "xml": _to_xml,
+        "mrm_xml": lambda values, _: _DECLARATION + xml_record(values),
+        "cwf": lambda values, kind: cwf_record(values).ljust(_FIXED.size + _PAYLOADS[kind]),
+        "tds": lambda values, _: tds_record(values),
+    }
 )
 
 

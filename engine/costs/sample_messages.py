@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import count
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from engine.costs.hand_written import Values, cwf_record, tds_record, xml_record
 from engine.descriptor import Descriptor
 
 SIZES: Final = (1024, 4096, 16384, 65536)
@@ -17,10 +18,11 @@ FIELDS: Final = 10  # of each kind in the record that is converted; with what fi
 HEADER: Final = "MQHRF2"
 TEXT: Final = "MQSTR"
 _RFH2: Final = struct.Struct("<4siiii8sii")  # with the order of bytes of encoding 546
-_TEXTS: Final = tuple(f"string-{n:05d}" for n in range(1, FIELDS + 1))
-_FLOATS: Final = tuple(n + 0.125 for n in range(1, FIELDS + 1))
-_NUMBERS: Final = tuple(1000 * n for n in range(1, FIELDS + 1))
-_VALUES: Final = (*_TEXTS, *_FLOATS, *_NUMBERS)
+_VALUES: Final = (
+    *(f"string-{n:05d}" for n in range(1, FIELDS + 1)),
+    *(n + 0.125 for n in range(1, FIELDS + 1)),
+    *(1000 * n for n in range(1, FIELDS + 1)),
+)
 _FILLER: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
@@ -47,21 +49,25 @@ def simple(size: int) -> bytes:
     >>> simple(98)
     b'<Order><Id>1</Id><Status>NEW</Status><Line0000><Sku>SKU000000</Sku><Qty>0</Qty></Line0000></Order>'
     """
-    pieces = ["<Order><Id>1</Id><Status>NEW</Status>"]
-    room = size - len(pieces[0]) - len("</Order>")
+    return _filled_up("<Order><Id>1</Id><Status>NEW</Status>", _line, "</Order>", size)
+
+
+def _filled_up(head: str, field: Callable[[int, int], str], tail: str, size: int) -> bytes:
+    """Returns a document of numbered fields, the last of them so much longer that it has its size."""
+    pieces, room = [head], size - len(head) - len(tail)
     for number in count():
-        line = _line(number, 6)
-        if room < 2 * len(line) + 2:  # a further line would not fit behind this one
+        made = field(number, 0)
+        if room < 2 * len(made) + 2:  # a further one would not fit behind this
             break
-        pieces.append(line)
-        room -= len(line)
-    pieces.append(_line(number, max(6, 6 + room - len(line))))
-    return ("".join(pieces) + "</Order>").encode()
+        pieces.append(made)
+        room -= len(made)
+    pieces.append(field(number, max(0, room - len(made))))
+    return ("".join(pieces) + tail).encode()
 
 
-def _line(number: int, digits: int) -> str:
+def _line(number: int, more: int) -> str:
     name = f"Line{number:04d}"
-    return f"<{name}><Sku>SKU{number:0{digits}d}</Sku><Qty>{number}</Qty></{name}>"
+    return f"<{name}><Sku>SKU{number:0{6 + more}d}</Sku><Qty>{number}</Qty></{name}>"
 
 
 def complex_path(size: int) -> bytes:
@@ -73,17 +79,11 @@ def complex_path(size: int) -> bytes:
         "<CSIM><TestCase><Name>Complex</Name><Version>1.0</Version>"
         f"<Stack><ProcessingPath>{path}</ProcessingPath></Stack><Payload>"
     )
-    tail = "</Payload></TestCase></CSIM>"
-    room = size - len(head) - len(tail)
-    fields = []
-    for number in count():
-        field = f"<Field{number:04d}>value-{number:06d}-abcdefghijklmnop</Field{number:04d}>"
-        if room < 2 * len(field):
-            break
-        fields.append(field)
-        room -= len(field)
-    fields.append(field.replace("p</", "p" + "x" * max(0, room - len(field)) + "</"))
-    return "".join([head, *fields, tail]).encode()
+    return _filled_up(head, _field, "</Payload></TestCase></CSIM>", size)
+
+
+def _field(number: int, more: int) -> str:
+    return f"<Field{number:04d}>value-{number:06d}-abcdefghijklmnop{'x' * more}</Field{number:04d}>"
 
 
 def header(folder: str, following: str = TEXT) -> bytes:
@@ -127,40 +127,20 @@ def mcd(domain: str, size: int, format_: str) -> str:
     return f"<mcd><Msd>{domain}</Msd><Set>COSTS</Set><Type>{kind_of_record(size)}</Type>{named}</mcd>"
 
 
-def _numbered(kinds: Iterable[str]) -> list[str]:
-    return [f"{kind}{number:02d}" for kind in kinds for number in range(1, FIELDS + 1)]
-
-
-def _in_xml(payload: bytes) -> bytes:
-    named = zip(_numbered(("text", "float", "number")), _VALUES, strict=True)
-    fields = "".join(f"<{name}>{value}</{name}>" for name, value in named)
-    return b"<Record>" + fields.encode() + b"<payload>" + payload + b"</payload></Record>"
-
-
-def _in_cwf(payload: bytes) -> bytes:
-    texts = "".join(_TEXTS).encode()
-    return texts + struct.pack(f"<{FIELDS}d{FIELDS}i", *_FLOATS, *_NUMBERS) + payload
-
-
-def _in_tds(payload: bytes) -> bytes:
-    fields = "*".join(f"{tag}:{value}" for tag, value in zip(_numbered("TFN"), _VALUES, strict=True))
-    return fields.encode() + b"*P01:" + payload
-
-
-def _record(domain: str, format_: str, following: str, written: Callable[[bytes], bytes], size: int) -> Sample:
+def _record(domain: str, format_: str, following: str, written: Callable[[Values], bytes], size: int) -> Sample:
     """The record in one of its forms, with a payload so long that all of it has its size."""
     front = header(mcd(domain, size, format_), following)
-    room = size - len(front) - len(written(b""))
-    return Sample(Descriptor(format=HEADER), front + written(_filled(room)))
+    room = size - len(front) - len(written([*_VALUES, ""]))
+    return Sample(Descriptor(format=HEADER), front + written([*_VALUES, _filled(room).decode()]))
 
 
 # The record as a document that describes itself, as its fields in binary, as a document that the message set describes,
 # and as its fields behind tags, between delimiters.
 FORMS: Final[Mapping[str, Callable[[int], Sample]]] = MappingProxyType(
     {
-        "xml": partial(_record, "xml", "", TEXT, _in_xml),
-        "cwf": partial(_record, "mrm", "CWF", "", _in_cwf),
-        "mrm_xml": partial(_record, "mrm", "XML", TEXT, _in_xml),
-        "tds": partial(_record, "mrm", "TDS", TEXT, _in_tds),
+        "xml": partial(_record, "xml", "", TEXT, xml_record),
+        "cwf": partial(_record, "mrm", "CWF", "", cwf_record),
+        "mrm_xml": partial(_record, "mrm", "XML", TEXT, xml_record),
+        "tds": partial(_record, "mrm", "TDS", TEXT, tds_record),
     }
 )

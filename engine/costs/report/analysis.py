@@ -118,14 +118,10 @@ def ranks(values: Sequence[float]) -> list[float]:
     return [(first[value] + last[value]) / 2 for value in values]
 
 
-def differing(results: Results) -> Iterator[tuple[Order, Placed]]:
+def differing(results: Results) -> list[tuple[Order, Placed]]:
     """Every row that has another place in our order than in the report's, those that moved furthest first."""
     moved = [(order, placed) for order in orders(results) for placed in order.placed if placed.moved]
-    return iter(sorted(moved, key=_furthest))
-
-
-def _furthest(moved: tuple[Order, Placed]) -> float:
-    return -abs(moved[1].moved)
+    return sorted(moved, key=lambda each: -abs(each[1].moved))
 
 
 def _order(group: list[Relative]) -> Order:
@@ -199,12 +195,10 @@ def fit(points: Sequence[Point]) -> Fit | None:
     """
     if len({x for x, _ in points}) < 2:
         return None
-    middle_x, middle_y = (sum(each) / len(points) for each in zip(*points, strict=True))
-    square_x = sum((x - middle_x) ** 2 for x, _ in points)
-    square_y = sum((y - middle_y) ** 2 for _, y in points)
-    per_kib = sum((x - middle_x) * (y - middle_y) for x, y in points) / square_x
-    explained = per_kib**2 * square_x / square_y if square_y else 1.0
-    return Fit(middle_y - per_kib * middle_x, per_kib, min(1.0, explained))
+    x, y = zip(*points, strict=True)
+    per_kib, base = statistics.linear_regression(x, y)
+    explained = statistics.correlation(x, y) ** 2 if len(set(y)) > 1 else 1.0
+    return Fit(base, per_kib, min(1.0, explained))
 
 
 def growth(results: Results) -> tuple[Growth, ...]:

@@ -284,7 +284,7 @@ def compare(old: Results, new: Results) -> Comparison:
         changes=tuple(change for pair in both for change in _changes(*pair)),
         appeared=tuple(row for name, row in after.items() if name not in before),
         vanished=tuple(row for name, row in before.items() if name not in after),
-        warnings=(*_machines(old, new), *_options(old, new), *_drift(both)),
+        warnings=(*_differences(old, new), *_drift(both)),
     )
 
 
@@ -337,22 +337,19 @@ def _size(change: Change) -> float:
     return max(ratio, divided(1, ratio) or ratio)
 
 
-def _machines(old: Results, new: Results) -> Iterator[str]:
-    for name in sorted({*old.machine, *new.machine}):
-        before, after = old.machine.get(name, "not said"), new.machine.get(name, "not said")
-        if before != after:
-            yield f"the machines differ in {name}: {before}, now {after}"
-
-
-def _options(old: Results, new: Results) -> Iterator[str]:
-    for name in sorted({*old.options, *new.options}):
-        before, after = old.options.get(name), new.options.get(name)
-        if before != after:
-            yield f"the runs were made differently in {name}: {_difference(before, after)}"
+def _differences(old: Results, new: Results) -> Iterator[str]:
+    for said, before, after, nothing in (
+        ("the machines differ", old.machine, new.machine, "not said"),
+        ("the runs were made differently", old.options, new.options, None),
+    ):
+        for name in sorted({*before, *after}):
+            ours, theirs = before.get(name, nothing), after.get(name, nothing)
+            if ours != theirs:
+                yield f"{said} in {name}: {_difference(ours, theirs)}"
 
 
 def _difference(before: Any, after: Any) -> str:
-    """Returns what became of an option; of a list, what came and what went."""
+    """Returns what became of a value; of a list, what came and what went."""
     if not isinstance(before, list) or not isinstance(after, list):
         return f"{before}, now {after}"
     found = (("now with", after, before), ("now without", before, after))
