@@ -72,6 +72,9 @@ class Characters:
             if code is None:
                 error = UnicodeEncodeError(self.name, text, at, at + 1, "it has no bytes")
                 instead, at = codecs.lookup_error(errors)(error)
+                if wide and self.single and instead and isinstance(instead, str):
+                    wide = False
+                    made.append(_SHIFT_IN)
                 made += self.encode(instead)[0] if isinstance(instead, str) else instead
                 continue
             if self.single and (len(code) == 2) != wide:

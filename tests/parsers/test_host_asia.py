@@ -56,3 +56,14 @@ def test_records() -> None:
     data = write(mrm, built(mrm, a="A日本", b="日本"), ccsid=930)
     assert data.hex() == "c10e456245660f40" + "4562456640404040"
     assert [child.value for child in read(mrm, data, ccsid=930)] == ["A日本 ", "日本\u3000\u3000"]
+
+
+@pytest.mark.parametrize("number", sorted(MIXED))
+def test_what_a_code_lacks(number: int) -> None:
+    """What stands for a character that the code lacks is of one byte each, also behind characters of two."""
+    codec = ccsid.codec(number)
+    wide = codec.decode(bytes.fromhex("0e4162416342410f"), "ignore")[0][:1]
+    for text in (f"{wide}\U0001f600{wide}x", f"1\U0001f600{wide}", f"{wide}\U0001f600"):
+        references = text.replace("\U0001f600", "&#128512;")
+        assert references == codec.decode(codec.encode(text, "xmlcharrefreplace")[0])[0]
+        assert text.replace("\U0001f600", "?") == codec.decode(codec.encode(text, "replace")[0])[0]
