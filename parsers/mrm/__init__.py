@@ -197,7 +197,7 @@ def validate(element: Element, definition: Definition, *, values: bool) -> None:
 def _of_group(element: Element, group: Group, path: str, wanted: Wanted) -> Iterator[str]:
     children = list(element)
     pay(len(children) + 1)
-    known = {(field.name, field.namespace): field for field in fields_of(group)}
+    known = {(field.name, field.namespace): field for field in fields_of(group, wanted.message_set)}
     for child in children:
         field = known.get((child.name, child.namespace))
         if field is not None:

@@ -190,9 +190,17 @@ class MessageSet:
             return None
         return self.types[type_] if isinstance(type_, str) else type_
 
+    def members(self, group: Group) -> tuple[Member, ...]:
+        """The members of a group; those of a group for any message are the messages of the set, each as a field."""
+        if group.composition != "message":
+            return group.members
+        return tuple(Field(one.name, one.type, one.namespace) for one in self.messages.values())
 
-def fields_of(member: Member) -> Iterator[Field]:
+
+def fields_of(member: Member, message_set: MessageSet | None = None) -> Iterator[Field]:
     """A field, or those that stand in a group, its inner groups among them; types are not looked into.
+
+    Messages that may stand in it are among them where the set is given.
 
     >>> [f.name for f in fields_of(Group((Field("a"), Group((Field("b"), Field("c")), "choice"))))]
     ['a', 'b', 'c']
@@ -200,11 +208,11 @@ def fields_of(member: Member) -> Iterator[Field]:
     if isinstance(member, Field):
         yield member
         return
-    for inner in member.members:
+    for inner in member.members if message_set is None else message_set.members(member):
         if isinstance(inner, Field):
             yield inner
         else:
-            yield from fields_of(inner)
+            yield from fields_of(inner, message_set)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from parsers.mrm.model import (
     Definition,
     Field,
     Group,
+    Member,
     Message,
     MessageSet,
     SimpleType,
@@ -106,7 +107,7 @@ class ModelFile:
     def _object(self, group: Group, element: Element) -> dict[str, Any]:
         """The fields of an element, those of inner groups beside them; of a choice each that can be read."""
         found: dict[str, Any] = {}
-        for member in group.members:
+        for member in self.message_set.members(group):
             if isinstance(member, Field):
                 self._add(member, element, found)
             elif member.composition == "choice":
@@ -151,22 +152,25 @@ class ModelFile:
         """Give an element the fields of an object; of a choice the first that is given."""
         if not isinstance(value, dict):
             raise ParserException(BAD_FIELD, f"{path} is a group: an object is to be written to it, not {value!r:.40}")
-        known = [field.name for field in fields_of(group)]
+        known = [field.name for field in fields_of(group, self.message_set)]
         for key in value:
             if key not in known:
                 raise ParserException(BAD_FIELD, f"{path} has no field called {key}{did_you_mean(key, known)}", path)
         self._fill_members(group, value, element, path)
 
     def _fill_members(self, group: Group, value: dict[str, Any], element: Element, path: str) -> None:
-        members = group.members
+        members = self.message_set.members(group)
         if group.composition == "choice":
-            given = (one for one in members if any(value.get(field.name) is not None for field in fields_of(one)))
+            given = (one for one in members if self._is_given(one, value))
             members = tuple(given)[:1]
         for member in members:
             if isinstance(member, Group):
                 self._fill_members(member, value, element, path)
             elif member.name in value:
                 self._fill_field(member, value[member.name], element, f"{path}.{member.name}")
+
+    def _is_given(self, member: Member, value: dict[str, Any]) -> bool:
+        return any(value.get(field.name) is not None for field in fields_of(member, self.message_set))
 
     def _fill_field(self, field: Field, value: Any, element: Element, path: str) -> None:
         group = self.message_set.content(field.type)

@@ -51,7 +51,6 @@ class Reader:
 
     def __init__(self, tables: frozenset[Item], strides: Mapping[Item, int], sizes: Mapping[Item, int]) -> None:
         self._tables, self._strides, self._sizes = tables, strides, sizes
-        self._referred: set[Item] = set()
 
     def layout(self, layout: Layout) -> Read:
         """Returns the function that reads the fields of a layout; what has no name in JSON is read and left out."""
@@ -87,7 +86,7 @@ class Reader:
 
     def _is_plain(self, item: Item) -> bool:
         is_single = item not in self._tables and item.most == 1 and item.count is None
-        is_bare = item.inner is None and not item.trail and not item.referred and item not in self._referred
+        is_bare = item.inner is None and not item.trail and not item.referred and not item.identifies
         return is_single and is_bare and item.size > 0 and item.length is None and item.align == 1
 
     def _item(self, item: Item) -> Read:
@@ -112,7 +111,7 @@ class Reader:
                 return found, inner(reading, at, found) + trail
 
             return group
-        decode, trail, keeps = item.decode, item.trail, item.referred or item in self._referred
+        decode, trail, keeps = item.decode, item.trail, item.referred or item.identifies
 
         def field(reading: Reading, at: int) -> tuple[Any, int]:
             end = _end(reading, item, at)
@@ -149,8 +148,6 @@ class Reader:
         return read
 
     def _choice(self, choice: Choice) -> Read:
-        if choice.identity is not None:
-            self._referred.add(choice.identity.target)
         options = [
             (self.layout(layout), _items(layout), tuple(layout.names), self._room(layout)) for layout in choice.options
         ]

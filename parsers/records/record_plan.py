@@ -119,14 +119,13 @@ class Sizes:
         self.totals: dict[Item, int] = {}
 
     def layout(self, layout: Layout) -> int | None:
-        """Returns the bytes of a layout, None where they depend on a count, and notes those of all that is in it."""
-        sizes = [
-            max_or_none([self.layout(option) for option in slot.options])
-            if isinstance(slot, Choice)
-            else self._item(slot)
-            for slot in layout.slots
-        ]
+        """Returns the bytes of a layout, None where a field says them, and notes those of all that is in it."""
+        sizes = [self._choice(slot) if isinstance(slot, Choice) else self._item(slot) for slot in layout.slots]
         return None if None in sizes else sum(size for size in sizes if size is not None)
+
+    def _choice(self, choice: Choice) -> int | None:
+        size = max_or_none([self.layout(option) for option in choice.options])
+        return size if choice.identity is None else None  # a message takes its own bytes, and no longer one's
 
     def _item(self, item: Item) -> int | None:
         self.items.append(item)

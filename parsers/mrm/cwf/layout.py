@@ -39,7 +39,8 @@ class Run(NamedTuple):
 class Item:
     """A field in a layout: simple where it has `stored`, else a group, whose layout is `inner`.
 
-    `size` is that of one occurrence, 0 where it varies.
+    `size` is that of one occurrence, 0 where it varies. One that is `referred` to says a length or a count, one that
+    `identifies` a message that stands in this one.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Item:
     lead: int = 0
     trail: int = 0
     referred: bool = False
+    identifies: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -212,6 +214,7 @@ class _Compiler:
         for hops, scope in enumerate(reversed(self._scopes)):
             for name, item in reversed(scope.known.items()):
                 if item.model.interpret_value_as == "messageIdentity":
+                    item.identifies = True
                     return Reference(hops, (name,), item)
         return None
 

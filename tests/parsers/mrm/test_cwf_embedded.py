@@ -5,11 +5,17 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import ParserException
-from parsers.mrm.model import Group
-from tests.parsers.mrm.records import built, embedding, field, plain, read, write
+from parsers.mrm import Mrm
+from parsers.mrm.cwf.properties import CwfField
+from parsers.mrm.model import Field, Group, SimpleType
+from tests.parsers.mrm.records import TEMPLATE, built, embedding, field, plain, read, write
 
+SHORT = SimpleType("string", max_length=2)
 INNER = Group((), "message")
-MESSAGES = {"One": Group((field("a", "byte"),)), "Two": Group((field("b", "string", {"length": 3}),))}
+MESSAGES = {
+    "One": Group((field("a", "byte"),)),
+    "Two": Group((Field("b", SHORT, physical={"CWF": CwfField(length=3)}),)),
+}
 IDENTITY = field("kind", "string", {"length": 3}, interpret_value_as="messageIdentity")
 NAMED = embedding(IDENTITY, field("inner", INNER), field("end", "byte"), **MESSAGES)
 ASKED = embedding(field("kind", "byte"), INNER, field("end", "byte"), **MESSAGES)
@@ -26,6 +32,17 @@ def test_message_identity(data: bytes, values: dict[str, object]) -> None:
     """The message that a field names is read, and is as long as itself."""
     assert values == plain(read(NAMED, data))
     assert data == write(NAMED, built(NAMED, **values))
+
+
+@pytest.mark.parametrize("mrm", [NAMED, embedding(IDENTITY, INNER, field("end", "byte"), **MESSAGES)])
+def test_validated(mrm: Mrm) -> None:
+    """A message in a message is valid as its own definition has it."""
+    for data, wrong in ((b"One\7\1", ""), (b"TwoABC\1", "Two.b is 'ABC', and may be 2 long at most")):
+        if wrong:
+            with pytest.raises(ParserException, match=wrong):
+                mrm.validate(read(mrm, data), TEMPLATE, values=True)
+        else:
+            mrm.validate(read(mrm, data), TEMPLATE, values=True)
 
 
 def test_unknown_identity() -> None:

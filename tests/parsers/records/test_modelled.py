@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from engine.errors import ParserException
 from parsers.importers.copybook import read_text
 from parsers.importers.copybook.message_set import ImportOptions, PhysicalOptions, message_set_of
+from parsers.mrm.cwf.properties import CwfField
+from parsers.mrm.model import Field, Group, Message, MessageSet, WireFormatUse
+from parsers.mrm.tds.properties import TdsField, TdsGroup
 from parsers.records.framing import Cut, Framing
 from parsers.records.json_fields import Coding, coding_of
 from parsers.records.model_file import ModelFile, model_file
@@ -104,3 +107,48 @@ def test_texts_that_only_python_takes_for_numbers() -> None:
     assert kind.encode({"A": "12"}, 1) == kind.encode({"A": 12}, 1)
     with pytest.raises(ParserException, match="takes a number, not '1_000'"):
         kind.encode({"A": "1_000"}, 1)
+
+
+_SAID = {"CWF": CwfField(length=1), "TDS": TdsField()}
+_KIND = Field("kind", interpret_value_as="messageIdentity", physical=_SAID)
+_IN_TURN = TdsGroup(data_element_separation="allElementsDelimited", delimiter="-")
+_OF_TABLE = {"TDS": TdsField(repeating_element_delimiter="/"), "CWF": CwfField()}
+_EMBEDDING = MessageSet(
+    "SET",
+    formats={kind: WireFormatUse(kind, kind) for kind in ("CWF", "TDS", "XML")},
+    messages={
+        "M": Message("M", Group((_KIND, Group((), "message")), physical={"TDS": _IN_TURN})),
+        "T": Message(
+            "T",
+            Group(
+                (Field("row", Group((_KIND, Group((), "message"))), min_occurs=0, max_occurs=-1, physical=_OF_TABLE),)
+            ),
+        ),
+        "A": Message(
+            "A",
+            Group((Field("a", physical={"CWF": CwfField(length=2), "TDS": TdsField()}),), physical={"TDS": _IN_TURN}),
+        ),
+        "B": Message("B", Group((Field("b", physical={"CWF": CwfField(length=4)}),))),
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [("CWF", b"Axx"), ("CWF", b"Byyyy"), ("TDS", b"A-xx"), ("XML", b"<M><kind>A</kind><A><a>xx</a></A></M>")],
+)
+def test_message_in_message(kind: str, data: bytes) -> None:
+    """A message in a message is a group that is called like it, in every wire format."""
+    file = model_file(_EMBEDDING, kind, "M", Framing(), coding_of(819))
+    found = file.decode(Cut(1, 0, data, data))
+    assert found in ({"kind": "A", "A": {"a": "xx"}}, {"kind": "B", "B": {"b": "yyyy"}})
+    assert file.encode(found, 1).endswith(data)
+
+
+def test_table_of_messages() -> None:
+    """Each message in a table is as long as itself, whatever the longest of the set takes."""
+    file = model_file(_EMBEDDING, "CWF", "T", Framing(), coding_of(819))
+    data = b"AxxByyyyAzz"
+    rows = [{"kind": "A", "A": {"a": "xx"}}, {"kind": "B", "B": {"b": "yyyy"}}, {"kind": "A", "A": {"a": "zz"}}]
+    assert {"row": rows} == file.decode(Cut(1, 0, data, data))
+    assert data == file.encode({"row": rows}, 1)
