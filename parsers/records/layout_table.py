@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any, Final
 
 from engine.errors import ConfigurationException
@@ -23,10 +24,7 @@ def layout_data(book: Copybook) -> list[dict[str, Any]]:
             "record": record.name,
             "length": record.length,
             "fields": [_item_data(item) for item in record.top.walk()],
-            "renames": [
-                {"name": r.name, "first": r.first, "last": r.last, "offset": r.offset, "length": r.length}
-                for r in record.renamings
-            ],
+            "renames": [asdict(renaming) for renaming in record.renamings],
         }
         for record in book.records
     ]

@@ -58,12 +58,8 @@ def same(value: Any, values: tuple[str, ...]) -> bool:
     )
 
 
-def read_segments(rules: list[str], book: Copybook, coding: Coding) -> tuple[Segment, ...]:
-    """The rules of FIELD=VALUE,VALUE:NAME texts; a NAME is a record's or that of an item that shares its storage."""
-    return tuple(_segment(rule, book, coding) for rule in rules)
-
-
 def _segment(rule: str, book: Copybook, coding: Coding) -> Segment:
+    """The rule of a FIELD=VALUE,VALUE:NAME text; NAME is a record's or that of an item that shares its storage."""
     found = _RULE.fullmatch(rule)
     if found is None:
         raise ConfigurationException(f"the segment {rule!r} is not of the form FIELD=VALUE:NAME")
@@ -248,7 +244,7 @@ class Choices:
 
 def record_file(book: Copybook, framing: Framing, coding: Coding, choices: Choices) -> RecordFile:
     """The kind of file that a copybook and choices describe."""
-    segments = read_segments(list(choices.segments), book, coding)
+    segments = tuple(_segment(rule, book, coding) for rule in choices.segments)
     chosen = _chosen(book, choices.type, segments)
     records = {segment.record.name: segment.record for segment in segments} or {chosen.name: chosen}
     plans = {

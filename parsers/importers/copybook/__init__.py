@@ -52,7 +52,7 @@ def read_text(file: str, text: str, dialect: Dialect = IBM) -> Copybook:
         findings.add(Spot(file, 1, 1), "describes no data: there is no level number in it")
     if findings.found:
         raise ConfigurationException(f"{file} cannot be read", findings.problems)
-    return Copybook(file, records, dialect.decimal_point_is_comma, tuple(map(Path, findings.lines)))
+    return Copybook(file, records, tuple(map(Path, findings.lines)))
 
 
 def _comma_is_point(tokens: list[Word]) -> bool:
@@ -96,12 +96,9 @@ def _records(file: str, entries: Iterable[Entry], dialect: Dialect, findings: Fi
         first = stray[0].entry
         top = Node(Entry(first.word, 1, _stem(file)), children=stray)
         yield _record(top, [entry for node in stray for entry in renames.get(id(node), [])], dialect, findings, named)
-        stray_done = {id(node) for node in stray}
-    else:
-        stray_done = set()
+        tops = [node for node in tops if node.entry.level in {1, 77}]
     for node in tops:
-        if id(node) not in stray_done:
-            yield _record(node, renames.get(id(node), []), dialect, findings, named)
+        yield _record(node, renames.get(id(node), []), dialect, findings, named)
 
 
 def _record(

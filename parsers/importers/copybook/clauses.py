@@ -206,23 +206,20 @@ def _occurs(sentence: Sentence, entry: Entry, word: Word) -> Entry:
     if sentence.accept("DEPENDING"):
         sentence.accept("ON")
         depending = _qualified(sentence)
-    keys: list[str] = []
-    indexes: list[str] = []
-    while sentence.peek() in {"ASCENDING", "DESCENDING", "INDEXED"}:
-        into = indexes if sentence.next("").upper == "INDEXED" else keys
+    while sentence.accept("ASCENDING", "DESCENDING", "INDEXED"):  # keys and indexes say nothing of a layout
         sentence.accept("KEY")
         sentence.accept("IS", "BY", "ARE")
         sentence.accept("KEYS")
-        into.append(_name(sentence))
+        _name(sentence)
         while sentence.peek() and sentence.peek() not in CLAUSES and sentence.peek() not in {"ASCENDING", "DESCENDING"}:
-            into.append(_qualified(sentence)[0])
+            _qualified(sentence)
     if most is not None and (least > most or most < 1):
         raise ClauseError(word, f"occurs {least} to {most} times: the second number is the larger, and 1 or more")
     if not depending and least != most:
         raise ClauseError(word, f"occurs {least} to {most or 'UNBOUNDED'} times and does not say DEPENDING ON what")
     if depending and least == most:
         least = min(1, least)
-    return replace(entry, occurs=Occurs(least, most, depending, tuple(keys), tuple(indexes)))
+    return replace(entry, occurs=Occurs(least, most, depending))
 
 
 def _times(sentence: Sentence) -> tuple[int, int | None]:
@@ -315,10 +312,8 @@ def _national_group(sentence: Sentence, entry: Entry, word: Word) -> Entry:
 
 
 def _ignored(sentence: Sentence, entry: Entry, word: Word) -> Entry:
-    if word.upper == "EXTERNAL":
-        if sentence.accept("AS"):
-            sentence.next("a literal")
-        return replace(entry, external=True)
+    if word.upper == "EXTERNAL" and sentence.accept("AS"):
+        sentence.next("a literal")
     return entry
 
 

@@ -196,8 +196,6 @@ class Occurs:
     least: int
     most: int | None
     depending: tuple[str, ...] = ()
-    keys: tuple[str, ...] = ()
-    indexes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +238,6 @@ class Entry:
     blank_when_zero: bool = False
     values: tuple[Values, ...] = ()
     renames: tuple[str, ...] = ()
-    external: bool = False
     national_group: bool = False
     faulty: bool = False
 
@@ -276,7 +273,6 @@ class DataItem:
     usage: str = "DISPLAY"
     picture: Picture | None = None
     sign: Sign | None = None
-    synchronized: bool = False
     offset: int = 0
     length: int = 0
     children: tuple[DataItem, ...] = ()
@@ -368,5 +364,4 @@ class Copybook:
 
     file: str
     records: tuple[Record, ...]
-    decimal_point_is_comma: bool = False
     files: tuple[Path, ...] = ()

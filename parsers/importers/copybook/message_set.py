@@ -143,31 +143,26 @@ def _order(item: DataItem, options: PhysicalOptions) -> ByteOrder:
     return options.byte_order if item.usage == "BINARY" else options.native_order or options.byte_order
 
 
-FILLER: Final = "FILLER"
+def field_names(item: DataItem, *, fillers: bool = True) -> dict[int, str]:
+    """The names of the fields that the items of a group are, by the ids of their entries.
 
-
-def named_children(item: DataItem, *, without: frozenset[int] = frozenset()) -> Iterator[tuple[DataItem, str]]:
-    """The items of a group with their names, but for those whose ids are in `without`, which have none.
-
-    An item without a name is FILLER; one whose name is taken has a number behind it.
+    An item without a name is FILLER; one whose name is taken has a number behind it. Without `fillers`, an item that
+    has no name and none with a name in it has none.
     """
+    names: dict[int, str] = {}
     used: set[str] = set()
     for child in item.children:
-        if id(child) in without:
-            yield child, ""
+        if not fillers and not any(inner.name for inner in child.walk()):
+            names[id(child.entry)] = ""
             continue
-        name = key = child.name or FILLER
+        name = key = child.name or "FILLER"
         number = 1
         while key in used:
             number += 1
             key = f"{name}_{number}"
         used.add(key)
-        yield child, key
-
-
-def has_names(item: DataItem) -> bool:
-    """Returns True where an item, or one under it, has a name."""
-    return any(inner.name for inner in item.walk())
+        names[id(child.entry)] = key
+    return names
 
 
 FORMAT: Final = "CWF1"
@@ -240,18 +235,13 @@ class Importer:
 
     def _group(self, item: DataItem, above: tuple[Around, ...]) -> Group:
         """The fields of a group; those that share their storage are a choice."""
-        names = self._names(item)
+        names = field_names(item, fillers=self._options.fillers)
         way = (*above, Around(item, names))
         members: list[Member] = []
         for area in _areas(item):
             fields = tuple(self._field(child, names[id(child.entry)], way) for child in area)
             members.append(fields[0] if len(fields) == 1 else Group(fields, "choice"))
         return Group(tuple(members))
-
-    def _names(self, item: DataItem) -> dict[int, str]:
-        hidden = [] if self._options.fillers else [child for child in item.children if not has_names(child)]
-        without = frozenset(id(child) for child in hidden)
-        return {id(child.entry): name for child, name in named_children(item, without=without)}
 
     def _field(self, item: DataItem, name: str, way: tuple[Around, ...]) -> Field:
         options = self._options
@@ -286,7 +276,7 @@ class Importer:
             if child.entry is wanted.entry:
                 return [name]
             if child.is_group:
-                inner = self._names_to(wanted, child, self._names(child))
+                inner = self._names_to(wanted, child, field_names(child, fillers=self._options.fillers))
                 if inner:
                     return [name, *inner]
         return []

@@ -265,7 +265,7 @@ def _unplaced(node: Node, above: Inherited, dialect: Dialect, findings: Findings
         return DataItem(entry, usage, read, conditions=conditions)
     length = size_of(entry, usage, read, own.sign, dialect)
     aligned = boundary_of(usage, length, dialect) if own.synchronized else 1
-    return DataItem(entry, usage, read, own.sign, own.synchronized, length=length, conditions=conditions, slack=aligned)
+    return DataItem(entry, usage, read, own.sign, length=length, conditions=conditions, slack=aligned)
 
 
 def _picture_of(entry: Entry, dialect: Dialect, findings: Findings) -> Picture | None:

@@ -178,7 +178,8 @@ def _statement(spot: Spot, raw: str, form: str, dialect: Dialect, findings: Find
     include = _INCLUDE.match(line)
     if include:
         return False, Piece(f"COPY {include[1]}.", spot.line, include.start(1) + 1)
-    continued, piece = _free(spot, line) if form == "free" else _fixed(spot, line, form, dialect, findings)
+    free = False, Piece(line, spot.line, 1)
+    continued, piece = free if form == "free" else _fixed(spot, line, form, dialect, findings)
     text = piece.text
     if not text.strip() or text.lstrip().startswith(("*", "/")) or _SKIPPED.match(text):
         return None
@@ -188,10 +189,6 @@ def _statement(spot: Spot, raw: str, form: str, dialect: Dialect, findings: Find
             spot, f"{conditional[1].upper()} is conditional compilation, which is not evaluated: leave one of the ways"
         )
     return None if text.lstrip().startswith((">>", "$")) and not continued else (continued, piece)
-
-
-def _free(spot: Spot, line: str) -> tuple[bool, Piece]:
-    return False, Piece(line, spot.line, 1)
 
 
 def _fixed(spot: Spot, line: str, form: str, dialect: Dialect, findings: Findings) -> tuple[bool, Piece]:

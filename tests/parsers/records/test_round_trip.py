@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from parsers.importers.copybook import read_text
 from parsers.importers.copybook.items import DataItem
-from parsers.importers.copybook.message_set import named_children
+from parsers.importers.copybook.message_set import field_names
 from parsers.records.framing import RECORD_FORMATS, Framing, cut_records, framed
 from parsers.records.json_fields import Coding, from_json, to_json
 from parsers.records.reading import read_record
@@ -98,7 +98,9 @@ def leaf_values(item: DataItem) -> st.SearchStrategy[Any]:
 def values(draw: st.DrawFn, item: DataItem) -> dict[str, Any]:
     """A record's fields, or those of a group; counts are those of tables, shared storage is given once."""
     found: dict[str, Any] = {}
-    for inner, key in named_children(item):
+    names = field_names(item)
+    for inner in item.children:
+        key = names[id(inner.entry)]
         if inner.redefines is not None:
             continue
         if inner.counter is not None:
