@@ -185,7 +185,6 @@ class Wanted(NamedTuple):
 def validate(element: Element, definition: Definition, *, values: bool) -> None:
     """Raise with what is wrong with a message; where that is much, with the first of it and how much there is."""
     group = definition.message_set.content(definition.message.type)
-    assert group is not None
     found = list(
         _of_group(element, group, definition.message.name, Wanted(definition.message_set, values, RegexTimeLimit()))
     )
@@ -250,9 +249,7 @@ def _order(children: list[Element], names: list[tuple[str, str]], path: str) -> 
 
 def _of_field(element: Element, field: Field, path: str, wanted: Wanted) -> Iterator[str]:
     if not isinstance(field.type, SimpleType):
-        group = wanted.message_set.content(field.type)
-        assert group is not None
-        yield from _of_group(element, group, path, wanted)
+        yield from _of_group(element, wanted.message_set.content(field.type), path, wanted)
         return
     value = element.value
     if value is None:

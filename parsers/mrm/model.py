@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
 from types import MappingProxyType
-from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar, overload
 
 import regex
 
@@ -183,6 +183,12 @@ class MessageSet:
     messages: Mapping[str, Message] = field(default_factory=lambda: NOTHING, hash=False)
     default_format: str = ""
     documentation: str = ""
+
+    @overload
+    def content(self, type_: Group | str) -> Group: ...
+
+    @overload
+    def content(self, type_: SimpleType) -> None: ...
 
     def content(self, type_: SimpleType | Group | str) -> Group | None:
         """The group that a type is; None where it is simple."""

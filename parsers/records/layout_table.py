@@ -172,9 +172,7 @@ def _message(message_set: MessageSet, message: Message, format_: str) -> dict[st
     if layout is not None:
         end = rows.layout(layout, 0, 2)
     else:
-        group = message_set.content(message.type)
-        assert group is not None
-        rows.group(group, 2)
+        rows.group(message_set.content(message.type), 2)
     return {"record": message.name, "length": end, "fields": rows.rows}
 
 

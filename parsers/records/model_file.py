@@ -85,7 +85,7 @@ class ModelFile:
             if self.read is not None:
                 return _whole(self.message.name, self.read, cut.data)
             top = Element("MRM", "", NAME, Part(_Mrm(self.codec), portion))
-            return self._object(self._group(self.message.type), top)
+            return self._object(self.message_set.content(self.message.type), top)
         except BrokerError as error:
             text = f"record {cut.number} at offset {cut.offset}: {error.text}"
             raise ParserException(error.number, text, *error.inserts) from error
@@ -94,15 +94,10 @@ class ModelFile:
         """The bytes of a record; an error says which one it is."""
         try:
             top = Element("MRM")
-            self._fill(self._group(self.message.type), value, top, self.message.name)
+            self._fill(self.message_set.content(self.message.type), value, top, self.message.name)
             return self.codec.write(top, Form(self.coding.encoding, self.coding.ccsid))
         except BrokerError as error:
             raise ParserException(error.number, f"record {number}: {error.text}", *error.inserts) from error
-
-    def _group(self, type_: SimpleType | Group | str) -> Group:
-        group = self.message_set.content(type_)
-        assert group is not None
-        return group
 
     def _object(self, group: Group, element: Element) -> dict[str, Any]:
         """The fields of an element, those of inner groups beside them; of a choice each that can be read."""

@@ -143,7 +143,6 @@ class _Compiler:
     def message(self) -> Item:
         name = self._message.name
         group = self._set.content(self._message.type)
-        assert group is not None
         inner = self._layout(group, name)
         model = Field(name, group, self._message.namespace)
         return Item(name, self._message.namespace, NAME, name, model, None, inner, _nothing, inner.size, 1)
@@ -201,7 +200,7 @@ class _Compiler:
         options, names = [], []
         for message in self._set.messages.values():
             group = self._set.content(message.type)
-            if group is not None and id(group) not in self._open:
+            if id(group) not in self._open:
                 options.append(self._layout(Group((Field(message.name, message.type, message.namespace),)), path))
                 names.append(message.name)
         choice = _choice(tuple(options))
@@ -264,7 +263,6 @@ class _Compiler:
         type_ = made.model.type
         assert not isinstance(type_, SimpleType)
         group = self._set.content(type_)
-        assert group is not None
         said: CwfGroup = group.physical.get(self._format) or CwfGroup()
         made.inner, made.type = self._layout(group, path), NAME
         if made.inner.is_fixed and not made.inner.size and not made.inner.is_aligned and made.model.repeats:

@@ -16,6 +16,7 @@ from parsers.mrm.simple_values import GARBLED, REFERENCE, UNKNOWN, cut_off, garb
 _LEAST_PLACES: Final = 100_000  # that any record may have, with or without bytes
 _PLACES: Final = 16  # and beyond these for each byte
 _NO_PLACES: Final[tuple[Any, ...]] = ()
+_NO_RUNS: Final[list[Run]] = []  # of what has no slots, and where these are not laid yet
 
 
 class Place:
@@ -29,7 +30,7 @@ class Place:
         self.at = at
         self.end = end
         self.up = up
-        self.runs: list[Run] | None = None if layout is None else layout.runs
+        self.runs: list[Run] = _NO_RUNS if layout is None else layout.runs or _NO_RUNS
         self.made: dict[Any, Place] = {}
         self.all: tuple[Place, ...] | None = None if layout is not None else _NO_PLACES
 
@@ -38,7 +39,6 @@ class Place:
         key = slot, number
         found = self.made.get(key)
         if found is None:
-            assert self.runs is not None
             run = self.runs[slot]
             if run.places is not None:
                 found = run.places[number]
@@ -53,7 +53,6 @@ class Place:
         key = slot, number
         found = self.made.get(key)
         if found is None:
-            assert self.runs is not None
             run = self.runs[slot]
             if run.places is not None:
                 found = run.places[number]
@@ -102,7 +101,6 @@ class Record(Source):
         return found
 
     def _places(self, place: Place, layout: Layout) -> list[Place]:
-        assert place.runs is not None
         found: list[Place] = []
         for number, slot in enumerate(layout.slots):
             if isinstance(slot, Choice):
@@ -128,10 +126,9 @@ class Record(Source):
         if layout is None:
             return None
         for slot, option, item in layout.names.get(wanted.name or "", ()):
-            if not _fits(wanted, item):
+            if not wanted.matches(item):
                 continue
             if option < 0:
-                assert handle.runs is not None
                 return handle.nth(slot, 0, item) if handle.runs[slot].times else None
             found = self.first(self._ask(handle, slot, option), wanted)
             if found is not None:
@@ -155,22 +152,14 @@ class Record(Source):
             return []
         seen: set[tuple[int, int]] = set()
         for slot, option, item in layout.names.get(wanted.name or "", ()):
-            if not _fits(wanted, item) or (slot, option) in seen:
+            if not wanted.matches(item) or (slot, option) in seen:
                 continue
             seen.add((slot, option))
             if option < 0:
-                assert handle.runs is not None
                 found += [handle.nth(slot, number, item) for number in range(handle.runs[slot].times)]
             else:
                 found += self.every(self._ask(handle, slot, option), wanted)
         return found
-
-
-def _fits(wanted: Step, item: Item) -> bool:
-    """Returns whether a step to the name of an item leads to it."""
-    return (wanted.namespace is None or wanted.namespace == item.namespace) and (
-        not wanted.types or any(item.type & mask == value for mask, value in wanted.types)
-    )
 
 
 def open_record(data: bytes, root: Item, fixed: Place | None, plan: object) -> Record:
@@ -202,7 +191,7 @@ def _wrong_length(record: Record, top: Place) -> ParserException:
 
 def _cut(place: Place, length: int) -> Place | None:
     """The first in a place that ends behind a record of that length."""
-    if place.layout is None or place.runs is None:
+    if place.layout is None or not place.runs:
         return None
     for number, (slot, run) in enumerate(zip(place.layout.slots, place.runs, strict=True)):
         if isinstance(slot, Choice):
@@ -374,7 +363,7 @@ def _first_of(place: Place, name: str, reference: Reference) -> Place:
         slot = place.layout.slots[number]
         if isinstance(slot, Choice):
             return _first_of(place.option(number, slot, option), name, reference)
-        if place.runs is not None and place.runs[number].times:
+        if number < len(place.runs) and place.runs[number].times:
             return place.nth(number, 0, item)
     text = f"{place.item.what}: {'.'.join(reference.path)}, which another field refers to, is not in the record"
     raise ParserException(REFERENCE, text, place.item.what)

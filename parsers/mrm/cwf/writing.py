@@ -16,7 +16,7 @@ from engine.errors import BrokerError, ParserException
 from engine.message.received import Part
 from engine.tree.element import Element
 from engine.tree.sharing import appended_children, changed_children, written
-from engine.tree.source import Source
+from engine.tree.source import Source, Value
 from engine.tree.states import EDITED, RESTRUCTURED, SHARES
 from parsers.mrm.cwf.layout import Choice, Item, Layout, Reference
 from parsers.mrm.cwf.record import Place, Record
@@ -259,10 +259,10 @@ class _Writer:
             self.layout(item.inner, [] if element is None else list(element), inner, item.what)
             return
         if element is None:
-            self._default(item, around)
-            return
-        raw = self._untouched(item, element)
-        value = element.value if raw is None or item.referred else None
+            raw, value = None, self._default(item)
+        else:
+            raw = self._untouched(item, element)
+            value = element.value if raw is None or item.referred else None
         self.out += raw if raw is not None else encoded(item, value, self._size(item, around))
         if item.referred:
             around.values.setdefault(item.name, (_whole(value, item), item.size))  # readers look at the first
@@ -278,16 +278,14 @@ class _Writer:
             return None
         return source.data[place.at : place.end]
 
-    def _default(self, item: Item, around: _Around) -> None:
+    def _default(self, item: Item) -> Value:
         if item.model.default is None:
             text = (
                 f"{item.what} is missing, and has no default: set it, in the order of the message definition;"
                 f" what stands out of order counts as missing"
             )
             raise ParserException(MISMATCH, text, self._plan.root.what, item.what)
-        self.out += encoded(item, item.model.default, self._size(item, around))
-        if item.referred:
-            around.values.setdefault(item.name, (_whole(item.model.default, item), item.size))
+        return item.model.default
 
     def _size(self, item: Item, around: _Around) -> int:
         assert item.stored is not None

@@ -141,11 +141,7 @@ class Plans:
 
     def top(self) -> GroupPlan:
         """The plan of the message itself."""
-        content = self.definition.message_set.content(self.definition.message.type)
-        if content is None:
-            name = self.definition.message.name
-            raise ConfigurationException(f"the message {name} has no fields: a TDS format needs a complex type")
-        return self.of(content)
+        return self.of(self.definition.message_set.content(self.definition.message.type))
 
     def of(self, group: Group) -> GroupPlan:
         """The plan of a group; that of one group is made once, however often it is met."""
@@ -158,8 +154,7 @@ class Plans:
     def message(self, name: str) -> GroupPlan | None:
         """The plan of another message of the set, by its name."""
         found = self.definition.message_set.messages.get(name)
-        content = None if found is None else self.definition.message_set.content(found.type)
-        return None if content is None else self.of(content)
+        return None if found is None else self.of(self.definition.message_set.content(found.type))
 
     def _group(self, group: Group, around: GroupPlan | None) -> GroupPlan:
         said: TdsGroup = group.physical.get(self.format) or TdsGroup()
@@ -254,11 +249,11 @@ def _names(member: Plan) -> Iterable[tuple[str, str]]:
 def _holds_bytes(definition: Definition) -> bool:
     """Returns whether anything in a message, or in one that it may hold, is kept otherwise than as text."""
     message_set = definition.message_set
-    pending = [message_set.content(definition.message.type)]
+    pending: list[Group] = [message_set.content(definition.message.type)]
     seen: set[int] = set()
     while pending:
         group = pending.pop()
-        if group is None or id(group) in seen:
+        if id(group) in seen:
             continue
         seen.add(id(group))
         if group.composition == "message":

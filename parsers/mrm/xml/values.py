@@ -240,11 +240,7 @@ class Plans:
 
     def top(self) -> GroupPlan:
         """The plan of the message itself."""
-        content = self.definition.message_set.content(self.definition.message.type)
-        if content is None:
-            name = self.definition.message.name
-            raise ConfigurationException(f"the message {name} has no fields: an XML format needs a complex type")
-        return self.of(content)
+        return self.of(self.definition.message_set.content(self.definition.message.type))
 
     def of(self, group: Group) -> GroupPlan:
         """The plan of a group; that of one group is made once, however often it is met."""
