@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import Final
 
-from engine.parser import Follow, Form, Header, Portion, parser
-from engine.tree.element import Element
-from engine.tree.source import Handle, Source
+from engine.parser import parser
 from parsers.headers.fields import byte, char, long, put_date, put_time
-from parsers.headers.layout import ANNOUNCING, Layout, lay_out
+from parsers.headers.layout import ANNOUNCING, LaidOut, lay_out
 
 _ONLY: Final = 0x111  # MQCUOWC_ONLY
 _AS_DEFAULT: Final = -2  # MQCGWI_DEFAULT
@@ -16,24 +14,8 @@ _PROGRAM: Final = 1  # MQCLT_PROGRAM
 _AS_INPUT: Final = -1  # MQCODL_AS_INPUT
 
 
-class FixedHeader(Header):
-    """A header that is read and written by its layout alone."""
-
-    __slots__ = ()
-    layout: ClassVar[Layout]
-
-    def measure(self, portion: Portion) -> tuple[int, Follow]:
-        return self.layout.measure(portion)
-
-    def read(self, portion: Portion) -> tuple[Source, Handle]:
-        return self.layout.read(portion)
-
-    def write(self, element: Element, form: Form) -> bytes:
-        return self.layout.write(element, form)
-
-
 @parser
-class MqCih(FixedHeader):
+class MqCih(LaidOut):
     """MQCIH, the CICS information header: what the CICS bridge is told, and says, of a transaction or program.
 
     It has 164 bytes in version 1, 180 in version 2.
@@ -87,7 +69,7 @@ class MqCih(FixedHeader):
 
 
 @parser
-class MqDlh(FixedHeader):
+class MqDlh(LaidOut):
     """MQDLH, the dead-letter header: why a message could not be delivered, and where it was to go.
 
     It has 172 bytes.
@@ -115,7 +97,7 @@ class MqDlh(FixedHeader):
 
 
 @parser
-class MqIih(FixedHeader):
+class MqIih(LaidOut):
     """MQIIH, the IMS information header: what the IMS bridge is told, and says, of a transaction.
 
     It has 84 bytes; MQIMSVS announces an IMS message without one.
@@ -145,7 +127,7 @@ class MqIih(FixedHeader):
 
 
 @parser
-class MqMde(FixedHeader):
+class MqMde(LaidOut):
     """MQMDE, the message descriptor extension: what version 2 of an MQMD has, beside one of version 1.
 
     It has 72 bytes; its only version is 2.
@@ -170,7 +152,7 @@ class MqMde(FixedHeader):
 
 
 @parser
-class MqSaph(FixedHeader):
+class MqSaph(LaidOut):
     """MQSAPH, the header of MQSeries link for R/3: which SAP system an IDoc goes to, and as whom.
 
     It has 108 bytes.
@@ -196,7 +178,7 @@ class MqSaph(FixedHeader):
 
 
 @parser
-class MqWih(FixedHeader):
+class MqWih(LaidOut):
     """MQWIH, the work information header: which service the z/OS workload manager is to give a message to.
 
     It has 120 bytes.

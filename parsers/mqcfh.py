@@ -10,13 +10,13 @@ from engine.errors import ParserException
 from engine.parser import Follow, Form, Header, Portion, parser
 from engine.tree.element import Element
 from engine.tree.sharing import written
-from engine.tree.source import NAME_VALUE, Handle, Source, Value
+from engine.tree.source import Handle, Source, Value
 from engine.tree.states import EDITED
-from engine.tree.step import Step, step
+from engine.tree.step import step
 from parsers.charsets.ccsid import blank, decode, encode, inherited
 from parsers.headers import fields
-from parsers.headers.fields import TOP, long
-from parsers.headers.layout import Beside, Extended, Laid, Layout, shape_of, whole
+from parsers.headers.fields import TOP, Beside, Besides, long
+from parsers.headers.layout import Extended, Laid, Layout, shape_of, whole
 
 _GROUP: Final = 20
 _DEEPEST: Final = 128
@@ -56,8 +56,6 @@ class Parameter(Beside):
     """A parameter structure in a message; `end` of a group is behind the last of its parameters."""
 
     __slots__ = ("at", "ccsid", "count", "data_at", "end", "kind", "name", "operator", "parameters", "size")
-    namespace = ""
-    type = NAME_VALUE
 
     def __init__(self, kind: Kind, at: int) -> None:
         self.kind = kind
@@ -74,8 +72,6 @@ class Item(Beside):
     """A value of a parameter, or the operator of a filter, which is number -1."""
 
     __slots__ = ("name", "number", "parameter")
-    namespace = ""
-    type = NAME_VALUE
 
     def __init__(self, parameter: Parameter, number: int) -> None:
         self.parameter = parameter
@@ -83,7 +79,7 @@ class Item(Beside):
         self.name = "Operator" if number < 0 else "Value"
 
 
-class Parameters(Source):
+class Parameters(Besides):
     """The parameters of a PCF message as a source; a handle is a Parameter or an Item, TOP is the message."""
 
     __slots__ = ("_items", "data", "form", "parameters")
@@ -120,15 +116,6 @@ class Parameters(Source):
             first = -1 if handle.kind.operator else 0
             items = self._items.setdefault(handle, [Item(handle, number) for number in range(first, handle.count)])
         return items
-
-    def element(self, handle: Parameter | Item, parent: Element) -> Element:
-        return Element(handle.name, "", NAME_VALUE, self, handle, parent)
-
-    def first(self, handle: Parameter | Item | None, wanted: Step) -> Handle:
-        return next((child for child in self.children(handle) if wanted.matches(child)), None)
-
-    def every(self, handle: Parameter | Item | None, wanted: Step) -> list[Parameter | Item]:
-        return [child for child in self.children(handle) if wanted.matches(child)]
 
 
 def walk(portion: Portion, form: fields.Form, at: int, count: int) -> tuple[list[Parameter], int]:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from engine.errors import ParserException
-from engine.parser import Follow, Form, Header, Portion, parser
+from engine.parser import Form, Portion, parser
 from engine.tree.element import Element
 from engine.tree.sharing import written
 from engine.tree.source import NAME_VALUE, Handle, Source, Value, kept
 from engine.tree.states import EDITED
-from engine.tree.step import Step
 from parsers.charsets.ccsid import blank, decode, encode
 from parsers.headers import fields
-from parsers.headers.fields import TOP, is_field
+from parsers.headers.fields import TOP, Beside, Besides
 from parsers.headers.folders import Named
-from parsers.headers.layout import ANNOUNCING, Beside, Extended, Laid, lay_out
+from parsers.headers.layout import ANNOUNCING, Extended, Laid, LaidOut, lay_out
 
 LAYOUT: Final = lay_out("MQRFH", "RFH ", ANNOUNCING)
 
@@ -38,7 +37,7 @@ class _Pair(Beside):
     end: int
 
 
-class _Pairs(Source):
+class _Pairs(Besides):
     """The name/value string of a header as a source; a handle is a _Pair, TOP is the header."""
 
     __slots__ = ("_named", "_pairs", "_text", "laid")
@@ -69,33 +68,22 @@ class _Pairs(Source):
     def value(self, handle: _Pair) -> Value:
         return handle.value
 
-    def children(self, handle: _Pair | None) -> Iterable[_Pair]:
+    def children(self, handle: _Pair | None) -> Sequence[_Pair]:
         return self.pairs() if handle is TOP else ()
 
-    def element(self, handle: _Pair, parent: Element) -> Element:
-        return Element(handle.name, "", NAME_VALUE, self, handle, parent)
-
-    def first(self, handle: _Pair | None, wanted: Step) -> _Pair | None:
-        return next(iter(self.every(handle, wanted)), None)
-
-    def every(self, handle: _Pair | None, wanted: Step) -> list[_Pair]:
-        if handle is not TOP or not is_field(wanted):
-            return []
-        among = self._named.among(TOP, self.pairs(), wanted.name)
-        return [pair for pair in among if wanted.name in {None, pair.name}]
+    def called(self, handle: _Pair | None, name: str | None) -> Sequence[_Pair]:
+        return self._named.among(TOP, self.pairs(), name) if handle is TOP else ()
 
 
 @parser
-class MqRfh(Header):
+class MqRfh(LaidOut):
     """The rules and formatting header: 32 bytes and the string; a name may come again."""
 
     __slots__ = ()
     name = "MQRFH"
     formats = ("MQHRF",)
     constants = MappingProxyType({"Field": NAME_VALUE})
-
-    def measure(self, portion: Portion) -> tuple[int, Follow]:
-        return LAYOUT.measure(portion)
+    layout = LAYOUT
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:
         laid = LAYOUT.open(portion)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from engine.errors import ParserException
-from engine.parser import Follow, Form, Header, Portion, parser
+from engine.parser import Follow, Form, Portion, parser
 from engine.tree.element import Element
-from engine.tree.source import Handle, Source
 from engine.tree.step import step
 from parsers.charsets.ccsid import blank, decode, encode
 from parsers.headers import fields
 from parsers.headers.fields import Field, Kind, byte, char, long
-from parsers.headers.layout import ANNOUNCING, changes, lay_out, value
+from parsers.headers.layout import ANNOUNCING, LaidOut, changes, lay_out, value
 
 _STRUC_LENGTH_AT: Final = 8
 
@@ -58,7 +57,7 @@ LAYOUT: Final = lay_out(
 
 
 @parser
-class MqRmh(Header):
+class MqRmh(LaidOut):
     """The reference message header of 108 bytes with up to four blocks of characters behind it.
 
     As in IBM's trees, SrcEnv, SrcName, DestEnv and DestName stand for their lengths and offsets.
@@ -67,16 +66,14 @@ class MqRmh(Header):
     __slots__ = ()
     name = "MQRMH"
     formats = ("MQHREF",)
+    layout = LAYOUT
 
     def measure(self, portion: Portion) -> tuple[int, Follow]:
         laid = LAYOUT.open(portion)
         for name in BLOCKS:
             field = laid.shape.named[name]
             _span(laid.data, laid.start + field.at, field, laid.form, f"MQRMH.{name}")
-        return LAYOUT.measure(portion)
-
-    def read(self, portion: Portion) -> tuple[Source, Handle]:
-        return LAYOUT.read(portion)
+        return laid.length, laid.follow(portion.follow)
 
     def write(self, element: Element, form: Form) -> bytes:
         origin = LAYOUT.same_form(element, form)

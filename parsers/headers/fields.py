@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from engine.errors import ParserException
 from engine.tree.element import Element
-from engine.tree.source import NAME_VALUE, Source, Value
+from engine.tree.source import NAME_VALUE, Handle, Source, Value
 from engine.tree.step import Step
 from parsers.charsets.ccsid import blank, decode, encode, is_little_endian, is_single_byte
 
@@ -290,3 +290,31 @@ class ComputedFields(Source):
             return tuple(self.table)
         found = self.first(handle, wanted)
         return () if found is None else (found,)
+
+
+class Beside:
+    """The handle of what a structure has beside its fields: it may be called as a field is, and is none."""
+
+    __slots__ = ()
+    name: str
+    namespace = ""
+    type: int = NAME_VALUE
+
+
+class Besides(Source):
+    """All that a structure has beside its fields; a handle is a Beside, or TOP for the structure itself."""
+
+    __slots__ = ()
+
+    def element(self, handle: Beside, parent: Element) -> Element:
+        return Element(handle.name, "", handle.type, self, handle, parent)
+
+    def first(self, handle: Handle, wanted: Step) -> Handle:
+        return next((child for child in self.called(handle, wanted.name) if wanted.matches(child)), None)
+
+    def every(self, handle: Handle, wanted: Step) -> list[Handle]:
+        return [child for child in self.called(handle, wanted.name) if wanted.matches(child)]
+
+    def called(self, handle: Handle, name: str | None) -> Iterable[Beside]:
+        """The children of a handle that may have a name."""
+        return self.children(handle)

@@ -13,12 +13,10 @@ from engine.errors import ParserException
 from engine.message.thread_parsers import PARSERS
 from engine.tree.element import Element
 from engine.tree.sharing import written
-from engine.tree.source import KIND, NAME, NAME_VALUE, VALUE, Handle, Source, Value, kept
+from engine.tree.source import KIND, NAME, NAME_VALUE, VALUE, Value, kept
 from engine.tree.states import EDITED
-from engine.tree.step import Step
 from parsers.charsets.ccsid import codec, decode
-from parsers.headers.fields import TOP
-from parsers.headers.layout import Beside
+from parsers.headers.fields import TOP, Beside, Besides
 from parsers.markup.text import escape, name_of, quote, text_of
 
 _KIND: Final = "folders"
@@ -82,7 +80,6 @@ class Node(Beside):
     """An element, attribute or text of a folder; `kind` is what its dt attribute says."""
 
     __slots__ = ("children", "kind", "name", "text", "type", "where")
-    namespace = ""
 
     def __init__(self, name: str, type_: int, text: str | None, where: str, kind: str = "") -> None:
         self.name = name
@@ -157,7 +154,6 @@ class Folder(Beside):
     """A folder by its name, before anything in it is read."""
 
     __slots__ = ("name", "number", "segment")
-    namespace = ""
     type = NAME
 
     def __init__(self, name: str, segment: Segment, number: int) -> None:
@@ -174,7 +170,7 @@ class Folder(Beside):
         return nodes[self.number]
 
 
-class Folders(Source):
+class Folders(Besides):
     """All folders of a header as a source; a handle is a Folder or a Node, TOP is the header."""
 
     __slots__ = ("_folders", "_named", "segments")
@@ -199,17 +195,8 @@ class Folders(Source):
             return self.folders
         return (handle.node if isinstance(handle, Folder) else handle).children
 
-    def element(self, handle: Folder | Node, parent: Element) -> Element:
-        return Element(handle.name, "", handle.type, self, handle, parent)
-
-    def first(self, handle: Folder | Node | None, wanted: Step) -> Handle:
-        return next((child for child in self._among(handle, wanted) if wanted.matches(child)), None)
-
-    def every(self, handle: Folder | Node | None, wanted: Step) -> list[Folder | Node]:
-        return [child for child in self._among(handle, wanted) if wanted.matches(child)]
-
-    def _among(self, handle: Folder | Node | None, wanted: Step) -> Sequence[Folder | Node]:
-        return self._named.among(handle, self.children(handle), wanted.name)
+    def called(self, handle: Folder | Node | None, name: str | None) -> Sequence[Folder | Node]:
+        return self._named.among(handle, self.children(handle), name)
 
 
 def _new_parser(_: str) -> etree.XMLParser:

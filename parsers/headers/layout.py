@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
-from typing import Final
+from typing import ClassVar, Final
 
 from engine.catalog import did_you_mean
 from engine.errors import ParserException
 from engine.message.received import Part
-from engine.parser import Follow, Form, Portion, format_catalog
+from engine.parser import Follow, Form, Header, Portion, format_catalog
 from engine.tree.element import Element
 from engine.tree.sharing import appended_children, changed_children, written
 from engine.tree.source import NAME_VALUE, Handle, Source, Value
@@ -19,7 +19,7 @@ from engine.tree.states import EDITED, RESTRUCTURED
 from engine.tree.step import Step, step
 from parsers.charsets.ccsid import encode, inherited
 from parsers.headers import fields
-from parsers.headers.fields import TOP, Field, is_field
+from parsers.headers.fields import TOP, Beside, Besides, Field, is_field
 
 _INHERIT: Final = (0, -2)
 _FIRST_IN_TREES: Final = ("Version", "Format", "Encoding", "CodedCharSetId", "Flags")
@@ -283,18 +283,12 @@ class Laid(Source):
         return () if found is None else (found,)
 
 
-class Beside:
-    """The handle of what a structure has beside its fields: it may be called as a field is, and is none."""
-
-    __slots__ = ()
-
-
 class Extended(Source):
     """A structure that has more than fields: `rest` reads what comes behind them in the tree."""
 
     __slots__ = ("laid", "rest")
 
-    def __init__(self, laid: Laid, rest: Source) -> None:
+    def __init__(self, laid: Laid, rest: Besides) -> None:
         self.laid = laid
         self.rest = rest
 
@@ -312,6 +306,22 @@ class Extended(Source):
 
     def every(self, handle: Handle, wanted: Step) -> list[Handle]:
         return [*self.laid.every(TOP, wanted), *self.rest.every(TOP, wanted)]
+
+
+class LaidOut(Header):
+    """A header that is read and written by its layout; what has more than fields reads or writes that itself."""
+
+    __slots__ = ()
+    layout: ClassVar[Layout]
+
+    def measure(self, portion: Portion) -> tuple[int, Follow]:
+        return self.layout.measure(portion)
+
+    def read(self, portion: Portion) -> tuple[Source, Handle]:
+        return self.layout.read(portion)
+
+    def write(self, element: Element, form: Form) -> bytes:
+        return self.layout.write(element, form)
 
 
 def lay_out(
