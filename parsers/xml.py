@@ -24,20 +24,6 @@ from parsers.markup.reading import MAX_ATTRIBUTES, MAX_DEPTH, read_document
 from parsers.markup.text import encode, name_of_codec
 from parsers.markup.writing import Writer, with_one_value
 
-
-class Nothing(Source):
-    """The source of a body without a document."""
-
-    __slots__ = ()
-
-    def value(self, handle: Handle) -> None:
-        return None
-
-    def children(self, handle: Handle) -> tuple[()]:
-        return ()
-
-
-_NOTHING: Final = Nothing()
 _MARKING: Final = frozenset({"utf-16", "utf-32"})  # codecs that write a byte order mark themselves
 
 
@@ -52,7 +38,7 @@ def read_markup(portion: Portion, flavour: Flavour) -> tuple[Source, Handle]:
         told = with_ccsid(error, portion, "<")
         raise told from told.__cause__
     if read is None:
-        return _NOTHING, None
+        return _ITEMS, Item(element_types.PARSER_ROOT, "", None)
     return Document(read, flavour, read_prolog(read[1], read[2])), TOP
 
 
