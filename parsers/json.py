@@ -21,6 +21,7 @@ from parsers.json_tree import ARRAY, DOCUMENT, MAX_DEPTH, OBJECT, Node, members,
 
 DATA: Final = "Data"
 PADDING: Final = "Padding"
+_ESCAPING: Final = "penstock.json"  # the name under which codecs know how to write what they lack
 
 
 @parser
@@ -88,21 +89,21 @@ def _encoded(text: str, data: Element, form: Form) -> bytes:
     """The bytes of a document; characters that the CCSID lacks are escaped."""
     info = codec(form.ccsid, form.encoding)
     try:
-        return info.encode(text)[0]
+        return info.encode(text, _ESCAPING)[0]
     except UnicodeEncodeError as error:
-        if info.name.startswith("utf-"):
-            raise unwritable(data, f"{text[error.start]!a} is half of a character") from error
-    pieces = []
-    while True:
-        try:
-            pieces.append(info.encode(text)[0])
-        except UnicodeEncodeError as error:
-            units = text[error.start : error.end].encode("utf-16-be")
-            escapes = "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
-            pieces.append(info.encode(text[: error.start] + escapes)[0])
-            text = text[error.end :]
-        else:
-            return b"".join(pieces)
+        lacking = error.object[error.start]
+        why = "is half of a character" if _SURROGATE.match(lacking) else f"cannot be written in CCSID {form.ccsid}"
+        raise unwritable(data, f"{lacking!a} {why}") from error
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """Returns the escapes for characters that a codec lacks; UTF-16 has bytes for all but half a character."""
+    assert isinstance(error, UnicodeEncodeError)
+    units = error.object[error.start : error.end].encode("utf-16-be")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2)), error.end
+
+
+codecs.register_error(_ESCAPING, _escaped)
 
 
 _PARSING: Final = 5705

@@ -127,6 +127,23 @@ def test_characters_that_a_ccsid_lacks_are_escaped() -> None:
     assert write(data, 500).decode("cp500") == '{"é\\u20ac":"\\ud83d\\ude00"}'
 
 
+@pytest.mark.parametrize(
+    ("text", "ccsid", "said"),
+    [
+        ("\ud800", 819, r"'\ud800' is half of a character"),
+        ("\ud800", 930, r"'\ud800' is half of a character"),
+        ("😀", 300, "cannot be written in CCSID 300"),  # which has no backslash
+    ],
+)
+def test_what_cannot_be_escaped(text: str, ccsid: int, said: str) -> None:
+    """Half of a character, and a character set that has no backslash."""
+    data = new_data()
+    data.add("x", text)
+    with pytest.raises(ParserException) as caught:
+        write(data, ccsid)
+    assert said in caught.value.text
+
+
 def test_nothing_is_written_for_a_body_without_data() -> None:
     """An empty body stays empty."""
     assert write(body(b"")) == b""
