@@ -6,6 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from engine.databases.session import Access
 from engine.errors import BrokerError
 from engine.message.assembly import Message
 from engine.message.validation import ACTION_WORDS, Action, InheritedMaster, Validation, validate_body, wanted_of
@@ -51,7 +52,13 @@ class Compute:
 
     def __post_init__(self) -> None:
         program = bound(self.compute_expression, "computeExpression")
-        object.__setattr__(self, "_program", asking(program.sending(self.compute_mode), self))
+        access = Access(
+            self.data_source,
+            at_once=self.transaction == "commit",
+            warnings_fail=self.treat_warnings_as_errors,
+            throws=self.throw_exception_on_database_error,
+        )
+        object.__setattr__(self, "_program", asking(program.sending(self.compute_mode), access))
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         program = self._program

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
-from typing import Annotated, Final, Literal, Protocol
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Final, Literal
 
 from engine.databases.session import Access, Session
 from engine.errors import BrokerError
@@ -41,30 +41,6 @@ class Asking:
         return _committed(evaluation, connection.session)
 
 
-class WorksWithDatabases(Protocol):
-    """The properties of a node whose program works with databases."""
-
-    @property
-    def data_source(self) -> str:
-        """The name of the data source."""
-        ...
-
-    @property
-    def transaction(self) -> Literal["automatic", "commit"]:
-        """Returns `automatic` or `commit`: the time at which work in databases ends."""
-        ...
-
-    @property
-    def treat_warnings_as_errors(self) -> bool:
-        """Returns True if a warning is an error."""
-        ...
-
-    @property
-    def throw_exception_on_database_error(self) -> bool:
-        """Returns True if an error is one of the node."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class StatementNode:
     """The properties and the work of nodes that have one program, `statement`, which works with databases."""
@@ -79,7 +55,14 @@ class StatementNode:
     _program: Routine | Asking = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_program", asking(bound(self.statement, "statement"), self))
+        access = Access(
+            self.data_source,
+            at_once=self.transaction == "commit",
+            warnings_fail=self.treat_warnings_as_errors,
+            throws=self.throw_exception_on_database_error,
+        )
+        program = bound(self.statement, fields(self)[0].metadata["name"] or "statement")
+        object.__setattr__(self, "_program", asking(program, access))
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         """Run the program, and send what it sends."""
@@ -91,16 +74,10 @@ _NOWHERE: Final = "nowhere"
 _NO_LABEL: Final = 4245
 
 
-def asking(program: Routine, node: WorksWithDatabases) -> Routine | Asking:
+def asking(program: Routine, access: Access) -> Routine | Asking:
     """A program with its node's way to databases, and with one for what PROPAGATE sends, if it needs any."""
     if not (program.entrance.yields or program.may_ask_databases):
         return program
-    access = Access(
-        node.data_source,
-        at_once=node.transaction == "commit",
-        warnings_fail=node.treat_warnings_as_errors,
-        throws=node.throw_exception_on_database_error,
-    )
     return Asking(program, access, program.may_ask_databases)
 
 
