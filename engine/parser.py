@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from engine.catalog import Catalog
 from engine.descriptor import LITTLE_ENDIAN, UTF_8, Descriptor
@@ -135,6 +135,19 @@ parser_catalog: Final[Catalog[Parser]] = Catalog("parser", package="parsers")
 format_catalog: Final[Catalog[Header]] = Catalog("header format", package="parsers")
 
 
+class Codec(Protocol):
+    """Text to bytes and back by CCSID and encoding."""
+
+    def decode(self, data: bytes, ccsid: int, encoding: int) -> str:
+        """The text of bytes."""
+        ...
+
+    def encode(self, text: str, ccsid: int, encoding: int) -> bytes:
+        """The bytes of text."""
+        ...
+
+
+codec_catalog: Final[Catalog[Codec]] = Catalog("codec", package="parsers.charsets")
 Convert: TypeAlias = "Callable[[Descriptor, bytes, int, int], tuple[Descriptor, bytes]]"
 conversion_catalog: Final[Catalog[Convert]] = Catalog("conversion", package="parsers")
 

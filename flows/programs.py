@@ -36,7 +36,6 @@ from esql.text import SyntaxProblems
 from esql.values.types import Value
 from flows.esql_files import find_sources, line_of, name_of, text_in_place
 from flows.message_sets import MODEL_ENDINGS, model_files_of, model_parsers
-from parsers.charsets import ccsid
 
 if TYPE_CHECKING:
     from engine.databases.sources import Sources as DataSources
@@ -173,7 +172,7 @@ def _surroundings(flow: Flow, use: NodeUse, given: Mapping[str, Value]) -> Surro
         "DataSource": str(use.values.get("dataSource", "")) or None,
     }
     external: dict[str, Value] = {s.name: s.value for s in flow.user_properties if isinstance(s.value, str)}
-    return Surroundings(external=external, properties=properties, codec=ccsid, log=_log, limits=limits_around())
+    return Surroundings(external=external, properties=properties, log=_log, limits=limits_around())
 
 
 def _log(trace: bool, text: str) -> None:

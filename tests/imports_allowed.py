@@ -25,11 +25,10 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "nodes": (*FLOWS, "engine.databases", "esql"),
     "flows": ("engine", "flows"),
     **dict.fromkeys(
-        ("flows.content_filters", "flows.data_sources", "flows.esql_files", "flows.label_names"),
+        ("flows.content_filters", "flows.data_sources", "flows.esql_files", "flows.label_names", "flows.programs"),
         ("engine", "esql", "flows"),
     ),
     "flows.message_sets": ("engine", "parsers", "flows"),
-    "flows.programs": ("engine", "esql", "parsers", "flows"),
     "engine.broker": EVERYTHING,  # it deploys flows: their files, programs and nodes
     **dict.fromkeys(
         (

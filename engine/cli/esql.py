@@ -217,18 +217,17 @@ def _text_for(databases: Sources, compiled: Compiled) -> str:
 
 @contextmanager
 def _desk(limits: str | None) -> Iterator[Surroundings]:
-    """Yields the surroundings of a program without a broker: a broker's CCSIDs, and limits, on its text too."""
+    """Yields the surroundings of a program without a broker: limits, on its text too."""
     from esql.runtime.activation import Surroundings
     from esql.runtime.limits import VARIABLE, limits_around, read_limits
-    from parsers.charsets import ccsid
 
     if limits is None:
-        yield Surroundings(codec=ccsid, limits=limits_around())
+        yield Surroundings(limits=limits_around())
         return
     asked, before = read_limits(limits, "--limits"), os.environ.get(VARIABLE, "")
     os.environ[VARIABLE] = limits
     try:
-        yield Surroundings(codec=ccsid, limits=asked)
+        yield Surroundings(limits=asked)
     finally:
         os.environ[VARIABLE] = before
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from engine.descriptor import BIG_ENDIAN, UTF_8
+from engine.parser import codec_catalog
 from esql.runtime.invocation import Invocation
 from esql.values.errors import CAST_REFUSED, ValueFailure, cast_failure
 from esql.values.literals import shown
 from esql.values.types import Qualifier, Value, type_of
-
-BIG_ENDIAN: Final = 273
-UTF_8: Final = 1208
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +61,11 @@ class Job:
 
     def decoded(self, data: bytes) -> str:
         """The characters that bytes stand for."""
-        return self.here.codec.decode(data, *self._code())
+        return codec_catalog.find("ccsid").decode(data, *self._code())
 
     def encoded(self, text: str) -> bytes:
         """The bytes that characters become."""
-        return self.here.codec.encode(text, *self._code())
+        return codec_catalog.find("ccsid").encode(text, *self._code())
 
     def _code(self) -> tuple[int, int]:
         ccsid, encoding = self.clauses.ccsid, self.clauses.encoding

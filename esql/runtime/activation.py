@@ -16,7 +16,7 @@ from engine.tree.element import Element
 from engine.tree.sharing import copy, hand_over
 from esql.database import NO_ERROR, Connection, executed, results_of, rows_apart, rows_of, value_from_database
 from esql.functions.field import BIT_STREAM_OPTIONS
-from esql.runtime.invocation import Codec, Invocation, Zone, local_zone, system_clock
+from esql.runtime.invocation import Invocation, Zone, local_zone, system_clock
 from esql.runtime.limits import Limits, Nodes
 from esql.runtime.program_library import catalog_of, insert_of, label_of, number_of, terminal_of
 from esql.text import SyntaxProblems
@@ -61,7 +61,6 @@ class Surroundings:
     limits: Limits = field(default_factory=Limits)
     clock: Callable[[], Any] = system_clock
     displace: Zone = local_zone
-    codec: Codec | None = None
     database: Connection | None = None
     log: Callable[[bool, str], None] = lambda trace, text: None
     sends: frozenset[str] = frozenset(("Root",))  # the output trees that go out in the place of the input's
@@ -107,7 +106,7 @@ class Activation(Invocation):
         places: int = 0,
         reenter: Callable[..., Any] | None = None,
     ) -> None:
-        super().__init__(around.clock, around.displace, codec=around.codec)
+        super().__init__(around.clock, around.displace)
         limits = around.limits
         self.around = around
         self.reenter = reenter

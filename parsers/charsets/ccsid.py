@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import codecs
 import importlib
+import sys
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import BIG_ENDIAN, UTF_8
 from engine.errors import ConversionException, ParserException
+from engine.parser import codec_catalog
 from parsers.charsets import east_asian_ebcdic
 
 if TYPE_CHECKING:
@@ -252,3 +254,6 @@ def encode(text: str, ccsid: int, encoding: int = BIG_ENDIAN, *, what: str = "te
             f" cannot be converted to CCSID {ccsid}",
             str(ccsid),
         ) from error
+
+
+codec_catalog.register("ccsid")(sys.modules[__name__])

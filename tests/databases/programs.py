@@ -13,7 +13,6 @@ from esql.compile import compile_text
 from esql.database import rows_of
 from esql.runtime.activation import Surroundings
 from esql.runtime.interactive_session import message_of, outcomes
-from parsers.charsets import ccsid
 
 INPUT = b"<m><id>7</id><name>O'Brien</name><i><id>1</id></i><i><id>2</id></i></m>"
 
@@ -21,7 +20,7 @@ INPUT = b"<m><id>7</id><name>O'Brien</name><i><id>1</id></i><i><id>2</id></i></m
 def run(sources: Sources, text: str, access: Access | None = None, body: bytes = INPUT) -> list[str]:
     """What a Compute node sends; its unit of work is committed if it ends well, else rolled back."""
     session = Session(sources)
-    around = replace(Surroundings(codec=ccsid), database=Connection(access or Access(), session))
+    around = replace(Surroundings(), database=Connection(access or Access(), session))
     try:
         sent = list(outcomes(compile_text(text, "COMPUTE"), message_of(body, "XMLNSC"), "", around))
         session.commit()

@@ -24,7 +24,6 @@ from esql.runtime.program_library import a_name, index
 from esql.values.errors import ValueFailure, wrong_types
 from esql.values.literal_contents import integer_or_decimal, read_contents, read_interval, read_number
 from esql.values.types import DECIMAL, STRINGS, Bit, Interval, Qualifier, qualifier, type_of
-from parsers.charsets import ccsid
 from tests.esql.oracle import NUMBERS, boolean, exact_integer, matches, operate, order, result_of
 
 OPERATORS = {
@@ -67,7 +66,7 @@ def sample(rules: dict[type, Any] | None = None) -> Scope:
     body.domain = parser_catalog.find("BLOB")
     body.add("BLOB", b"JK")
     now = datetime.fromisoformat("2003-05-23T09:11:12.123456+00:00").astimezone(datetimes.UTC)
-    here = Invocation(lambda: now, lambda: timedelta(hours=1), codec=ccsid)
+    here = Invocation(lambda: now, lambda: timedelta(hours=1))
     return Scope(
         {"Environment": environment, "InputRoot": root},
         {"found": Moved(True), "lost": Moved(False)},

@@ -13,9 +13,8 @@ from esql.runtime.interactive_session import Case, evaluated, lines_of
 from esql.runtime.limits import Limits
 from esql.text import SyntaxProblems
 from esql.values.errors import sqlstate_of
-from parsers.charsets import ccsid
 
-QUICK = Surroundings(codec=ccsid, limits=Limits(cpu=4))
+QUICK = Surroundings(limits=Limits(cpu=4))
 VALUES = [
     ("CAST(DECIMAL '1E9999999' AS CHARACTER FORMAT '0.0')", "S22003"),
     ("CAST(DECIMAL '1E999999999' AS CHARACTER FORMAT '0.0E0')", "'1.0E999999999'"),
@@ -119,7 +118,7 @@ def test_limits_hold(text: str, limits: Limits, expected: int) -> None:
     """Whatever a program spends, it ends with the error of the limit that it goes beyond."""
     program = text if "MODULE" in text else INSIDE.format(text)
     with pytest.raises(LimitExceeded) as raised:
-        lines_of(Case(program, ROWS.encode(), "XMLNSC"), Surroundings(codec=ccsid, limits=limits))
+        lines_of(Case(program, ROWS.encode(), "XMLNSC"), Surroundings(limits=limits))
     assert expected == raised.value.number
 
 

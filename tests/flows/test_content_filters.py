@@ -32,6 +32,7 @@ CONDITIONS = (
     ("Root.MQRFH2.usr.colour = 'red'", WITH_PROPERTIES, True),
     ("Body.Data.n = 5", WITH_PROPERTIES, True),
     ("Body.Order.Total > 100", (Descriptor(), b"\x00\x01"), None),
+    ("CAST(Body.BLOB AS CHARACTER CCSID 500) LIKE 'AB%'", (Descriptor(), b"\xc1\xc2\xc3"), True),
 )
 
 
