@@ -1,4 +1,4 @@
-"""Validate: check that a message is of the kind that a flow expects."""
+"""Validate, and Check, its older form: see that a message is of the kind that a flow expects."""
 
 from __future__ import annotations
 
@@ -7,12 +7,37 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.message.assembly import Message
-from engine.message.validation import ACTION_WORDS, Action, InheritedMaster, validate_body, wanted_of
+from engine.message.validation import ACTION_WORDS, Action, InheritedMaster, check_kind, validate_body, wanted_of
 from engine.node import node, prop
-from nodes.check import Check
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork
+
+
+@node("Check", outputs=("failure", "match"), category="diagnosis")
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Send the message to `match` if its domain, set and type are those that are to be checked; else it fails."""
+
+    domain: str = prop("", "The domain that the body must be of.")
+    check_domain: bool = prop(False, "Whether the domain is checked.")
+    set: str = prop("", "The message set that Properties.MessageSet must name.")
+    check_set: bool = prop(False, "Whether the message set is checked.")
+    type: str = prop("", "The message type that Properties.MessageType must name.")
+    check_type: bool = prop(False, "Whether the message type is checked.")
+
+    def check(self, message: Message) -> None:
+        """Raises where the message is of another kind."""
+        check_kind(
+            message.root,
+            domain=self.domain if self.check_domain else None,
+            message_set=self.set if self.check_set else None,
+            message_type=self.type if self.check_type else None,
+        )
+
+    def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
+        self.check(message)
+        yield "match", message
 
 
 @node("Validate", outputs=("failure", "match"), category="diagnosis")
