@@ -159,9 +159,8 @@ class Getting(NamedTuple):
         return None if self.options & SYNCPOINT_IF_PERSISTENT else False
 
     def selection(self, ids: tuple[bytes, bytes, bytes], *, browse: bool, rewind: float) -> Selection | None:
-        """Returns which message is wanted, by the message, correlation and group ids that count."""
-        flags = (MATCH_MSG_ID, MATCH_CORREL_ID, MATCH_GROUP_ID)
-        msg_id, correl_id, group_id = (one if self.match & flag else b"" for one, flag in zip(ids, flags, strict=True))
+        """Returns which message is wanted, by its message, correlation and group ids; empty ones do not count."""
+        msg_id, correl_id, group_id = ids
         logical, whole = bool(self.options & LOGICAL_ORDER), bool(self.options & ALL_MSGS_AVAILABLE)
         if not (msg_id or correl_id or group_id or logical or whole or browse):
             return None

@@ -22,7 +22,6 @@ from engine.work import UnitOfWork, sent_on
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
     from engine.errors import Place
-    from engine.message.assembly import Message
     from engine.work import Arrival, Selection
 
 

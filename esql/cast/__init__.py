@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from engine.dates.patterns import BEYOND, FORM, MomentError
@@ -47,21 +46,12 @@ def _moment_failure(error: MomentError, value: Value, job: Job) -> BrokerError:
     return job.failure(value, error.why, sqlstate)
 
 
-def cast(
-    values: tuple[Value, ...],
-    target: Target,
-    here: Invocation,
-    clauses: Clauses = PLAIN,
-    default: Callable[[], Value] | None = None,
-) -> Value:
-    """`CAST(values AS target …)`: NULL in, NULL out; DEFAULT is asked only when the cast fails.
+def cast(values: tuple[Value, ...], target: Target, here: Invocation, clauses: Clauses = PLAIN) -> Value:
+    """`CAST(values AS target …)`: NULL in, NULL out.
 
-    >>> cast(("12",), Target("INTEGER"), Invocation()), cast(("x",), Target("INTEGER"), Invocation(), PLAIN, lambda: 0)
-    (12, 0)
+    >>> cast(("12",), Target("INTEGER"), Invocation())
+    12
     """
-    if default is not None:
-        found = attempted_cast(values, target, here, clauses)
-        return default_of_cast(default(), target) if found is FAILED else found
     if None in values:
         return None
     if clauses is not PLAIN:

@@ -80,17 +80,13 @@ def read_float(text: str) -> float:
     return found
 
 
-def read_number(text: str, *, point_is_decimal: bool = False) -> float | Decimal:
+def read_number(text: str) -> float | Decimal:
     """A number written with a point or an exponent: a FLOAT, or a DECIMAL where no FLOAT is that large.
 
-    Before V6 a number with a point and without an exponent was a DECIMAL.
-
-    >>> read_number("1.5"), read_number("1E400"), read_number("1.5", point_is_decimal=True)
-    (1.5, Decimal('1E+400'), Decimal('1.5'))
+    >>> read_number("1.5"), read_number("1E400")
+    (1.5, Decimal('1E+400'))
     """
     number = DECIMAL.create_decimal(text)
-    if point_is_decimal and "E" not in text.upper():
-        return number
     found = float(number)
     return number if math.isinf(found) or (found == 0.0 and number != 0) else found
 

@@ -16,7 +16,7 @@ from engine.parser import parser_catalog
 from engine.tree.element import Element
 from engine.tree.step import step
 from esql import syntax
-from esql.cast import Clauses, Target, cast
+from esql.cast import FAILED, Clauses, Target, attempted_cast, cast, default_of_cast
 from esql.functions import Function, function_catalog
 from esql.operators import datetimes
 from esql.runtime.invocation import Invocation
@@ -233,8 +233,9 @@ def cast_call(node: syntax.Cast, scope: Scope) -> Any:
     kind = node.type
     target = Target(kind.name, kind.precision, kind.scale, None if kind.qualifier is None else units(kind.qualifier))
     clauses = Clauses(optional(node.ccsid), optional(node.encoding), optional(node.format))
-    default = None if node.default is None else lambda: optional(node.default)
-    return cast(tuple(evaluate(source, scope) for source in node.sources), target, scope.here, clauses, default)
+    convert = cast if node.default is None else attempted_cast
+    found = convert(tuple(evaluate(source, scope) for source in node.sources), target, scope.here, clauses)
+    return default_of_cast(optional(node.default), target) if found is FAILED else found
 
 
 def called(name: str, arguments: list[syntax.Expression | None], scope: Scope, **keywords: Any) -> Any:

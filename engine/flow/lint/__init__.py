@@ -18,6 +18,7 @@ from engine.flow.definition import (
     OUTPUT,
     Flow,
     NodeUse,
+    Setting,
     Types,
     Wire,
     expand,
@@ -35,19 +36,18 @@ from engine.flow.lint.properties import (
     node_rules,
     promotions,
 )
-from engine.node import ANY_LABEL, ANY_TERMINAL, InBrokers, NodeType, Pending, node_catalog
+from engine.node import ANY_LABEL, ANY_TERMINAL, InBrokers, NodeType, Pending, Property, node_catalog
 
 __all__ = ["PASSES", "UNFIT", "lint", "unknown_type"]
 
 UNKNOWN_TYPE: Final = 2241
-# IBM's nodes that flows are likeliest to have and that are looked for in vain; one that is built is no longer unknown
+# IBM's nodes that flows are likeliest to have and that are looked for in vain
 NOT_HERE: Final = frozenset(
     [
-        "AggregateControl", "AggregateReply", "AggregateRequest", "Collector", "Database", "DatabaseRetrieve",
-        "DatabaseRoute", "DataDelete", "DataInsert", "DataUpdate", "Extract", "FileInput", "FileOutput", "FileRead",
+        "AggregateControl", "AggregateReply", "AggregateRequest", "Collector", "FileInput", "FileOutput", "FileRead",
         "Group", "HTTPInput", "HTTPReply", "HTTPRequest", "JavaCompute", "JMSInput", "JMSOutput", "Mapping",
-        "Publication", "RESTRequest", "Resequence", "Route", "SCADAInput", "SCADAOutput", "Sequence", "SOAPInput",
-        "SOAPReply", "SOAPRequest", "TimeoutControl", "TimeoutNotification", "Warehouse", "XSLTransform",
+        "RESTRequest", "Resequence", "Route", "SCADAInput", "SCADAOutput", "Sequence", "SOAPInput", "SOAPReply",
+        "SOAPRequest", "TimeoutControl", "TimeoutNotification", "XSLTransform",
     ]
 )  # fmt: skip
 NO_SUBFLOWS: Final[Mapping[str, Flow]] = {}
@@ -294,27 +294,24 @@ PASSES: Final[tuple[Callable[[Subject], Iterator[Finding]], ...]] = (
 )
 
 
-def notes(*flows: Flow, catalog: Catalog[NodeType] = node_catalog) -> tuple[Problem, ...]:
-    """Properties that are given and have no effect yet, sorted by place."""
-    found = []
-    for use in (use for flow in flows for use in flow.nodes):
-        node_type = catalog.get(use.type) if use.type else None
-        pending = (
-            {p.name: m for p in node_type.properties for m in p.marks if isinstance(m, Pending)} if node_type else {}
-        )
-        for setting in use.settings:
-            if setting.name in pending:
-                text = f"note: {setting.name} has no effect yet; it waits for {pending[setting.name].what}"
-                found.append(marked(setting.place, text, setting.name, UNFIT, line_of_file(setting.place)))
-    found += [note for flow in flows if not flow.is_subflow for note in _of_flow(flow)]
-    return tuple(sorted(set(found)))
+def notes(*flows: Flow) -> tuple[Problem, ...]:
+    """Properties that are given and have no effect yet, or one in a broker alone, sorted by place."""
+    found: set[Problem] = set()
+    for flow in flows:
+        for use in flow.nodes:
+            node_type = node_catalog.get(use.type) if use.type else None
+            found.update(_noted(use.settings, node_type.properties if node_type else ()))
+        if not flow.is_subflow:
+            given = (setting for setting in flow.properties if setting.value not in {"", "0", "none"})
+            found.update(_noted(given, FLOW_PROPERTIES))
+    return tuple(sorted(found))
 
 
-def _of_flow(flow: Flow) -> Iterator[Problem]:
-    """Yields notes on properties of a flow itself that have no effect, or one in a broker alone."""
-    marks = {declared.name: declared.marks for declared in FLOW_PROPERTIES}
-    for setting in flow.properties:
-        for mark in marks.get(setting.name, ()) if setting.value not in {"", "0", "none"} else ():
+def _noted(settings: Iterable[Setting], properties: Iterable[Property]) -> Iterator[Problem]:
+    """Yields a note on each setting of a property that is marked so."""
+    marks = {declared.name: declared.marks for declared in properties}
+    for setting in settings:
+        for mark in marks.get(setting.name, ()):
             if isinstance(mark, Pending):
                 text = f"note: {setting.name} has no effect yet; it waits for {mark.what}"
             elif isinstance(mark, InBrokers):

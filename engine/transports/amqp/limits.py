@@ -8,7 +8,7 @@ from uuid import UUID
 
 from engine.descriptor import NO_ID
 from engine.errors import BrokerError, Place
-from engine.node import Publishes
+from engine.node import Publishes, camel_case
 from engine.transports.amqp.links import Peer
 from engine.transports.amqp.messages import MESSAGE_ID, Identifiers
 from engine.work import Selection
@@ -38,7 +38,7 @@ def find_problems(nodes: Iterable[tuple[Place, object]], peer: Peer) -> Iterator
     for place, node in nodes:
         for attribute, needed in _NEEDS.items():
             if getattr(node, attribute, False) and not getattr(peer, needed):
-                name = _property_name(attribute)
+                name = camel_case(attribute)
                 yield place, f"{name} needs {needed}, which {peer.product} {peer.version} does not have: leave it away"
         for attribute, words in _NEVER.items():
             if getattr(node, attribute, False):
@@ -133,8 +133,3 @@ def _as_jms(given: Any) -> str:
     if isinstance(given, int):
         return f"ID:AMQP_ULONG:{given}"
     return str(given).replace("'", "''")
-
-
-def _property_name(attribute: str) -> str:
-    first, *rest = attribute.split("_")
-    return first + "".join(word.capitalize() for word in rest)
