@@ -6,12 +6,12 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from engine.broker import queues
 from engine.broker.administration import Broker, broker_of, create
@@ -202,14 +202,17 @@ def around_a_flow(count: int = COUNT, rounds: int = ROUNDS) -> Iterator[Measured
             groups: dict[str, str] = dict(zip(_TURNS, _GROUPS[turn:] + _GROUPS[:turn], strict=True))
             for name, group in groups.items():
                 _switch(broker, group, _TURNS[name])
-            slices = _Slices(broker, reached, groups, sample, count)
+            slices = _Slices(reached, groups, sample, count, processes_of(broker))
+            for number in slices.processes.values():
+                keep_on_one_processor(number)
             turns.append([_round(slices, desk) for _ in range(rounds + _WARM + 1)][_WARM:])
     seen = [one for turn in turns for one in turn]
-    puts = median(one.puts for one in seen)
-    basic = [(one.basic, (one.before + one.between) / 2) for one in seen]
-    nodes = [(one.nodes, (one.between + after.before) / 2) for turn in turns for one, after in pairwise(turn)]
-    added = [one.basic - puts - one.desk for one in seen]
-    yield figure(Row("added to a message by the broker", MOST_AROUND, "µs"), added, median(one.desk for one in seen))
+    puts = median(one["puts"] for one in seen)
+    basic = [(one["basic"], (one["before"] + one["between"]) / 2) for one in seen]
+    nodes = [(one["nodes"], (one["between"] + after["before"]) / 2) for turn in turns for one, after in pairwise(turn)]
+    added = [one["basic"] - puts - one["desk"] for one in seen]
+    desks = median(one["desk"] for one in seen)
+    yield figure(Row("added to a message by the broker", MOST_AROUND, "µs"), added, desks)
     for level, pairs in (("basic", basic), ("nodes", nodes)):
         row = Row(f"a message with statistics {level}, beside none", MOST_WITH_STATISTICS[level])
         ratios = [(own - puts) / (none - puts) for own, none in pairs]
@@ -225,34 +228,19 @@ def _switch(broker: Broker, group: str, level: Any) -> None:
     )
 
 
-class _Round(NamedTuple):
-    """The microseconds that a message takes in neighbouring slices; `before` and `between` are those of level none."""
-
-    before: float
-    basic: float
-    between: float
-    nodes: float
-    desk: float
-    puts: float
-
-
+@dataclass(frozen=True, slots=True)
 class _Slices:
     """Slices of messages through the groups of a broker, each with the processor time of what has a part in it."""
 
-    __slots__ = ("_count", "_groups", "_processes", "_reached", "_sample")
-
-    def __init__(self, broker: Broker, reached: Any, groups: Mapping[str, str], sample: Sample, count: int) -> None:
-        self._reached = reached
-        self._groups = groups
-        self._sample = sample
-        self._count = count
-        self._processes = processes_of(broker)
-        for number in self._processes.values():
-            keep_on_one_processor(number)
+    reached: Any
+    groups: Mapping[str, str]
+    sample: Sample
+    count: int
+    processes: Mapping[str, int]
 
     def through(self, name: str) -> float:
         """Returns the microseconds of a message, put included, until the last of them has come out."""
-        group = self._groups[name]
+        group = self.groups[name]
         return self._spent(f"IN.{group}", f"OUT.{group}", group)
 
     def put(self) -> float:
@@ -260,26 +248,27 @@ class _Slices:
         return self._spent(_IDLE, _IDLE, "")
 
     def _spent(self, queue: str, out: str, group: str) -> float:
-        self._reached.purge(out)
+        self.reached.purge(out)
         others = [each for each in _GROUPS if each != group]
-        numbers = [pid for name, pid in self._processes.items() if name.partition("/")[0] not in others]
+        numbers = [pid for name, pid in self.processes.items() if name.partition("/")[0] not in others]
         last = Selection(correl_id=time.monotonic_ns().to_bytes(24))
         before = sum(map(cpu_seconds_of, numbers))
-        put(self._reached, queue, *self._sample, self._count - 1, persistent=False)
-        marked = self._sample.descriptor._replace(correl_id=last.correl_id)
-        put(self._reached, queue, marked, self._sample.body, 1, persistent=False)
-        work = self._reached.work()
+        put(self.reached, queue, *self.sample, self.count - 1, persistent=False)
+        marked = self.sample.descriptor._replace(correl_id=last.correl_id)
+        put(self.reached, queue, marked, self.sample.body, 1, persistent=False)
+        work = self.reached.work()
         if work.get(out, last, syncpoint=False, wait=60.0) is None:
-            raise BrokerError(BROKEN, f"{self._count} messages did not come out on {out} in 60 s")
+            raise BrokerError(BROKEN, f"{self.count} messages did not come out on {out} in 60 s")
         work.close()
         time.sleep(_SETTLES)
-        return (sum(map(cpu_seconds_of, numbers)) - before) * 1e6 / self._count
+        return (sum(map(cpu_seconds_of, numbers)) - before) * 1e6 / self.count
 
 
-def _round(slices: _Slices, desk: Callable[[], float]) -> _Round:
+def _round(slices: _Slices, desk: Callable[[], float]) -> dict[str, float]:
+    """Returns the microseconds that a message takes in neighbouring slices, at a desk, and where it is only put."""
     before, own = slices.through("before"), desk()
-    basic, between = slices.through("basic"), slices.through("between")
-    return _Round(before, basic, between, slices.through("nodes"), own, slices.put())
+    levels = {name: slices.through(name) for name in ("basic", "between", "nodes")}
+    return {"before": before, "desk": own, **levels, "puts": slices.put()}
 
 
 @contextmanager

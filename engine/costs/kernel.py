@@ -13,7 +13,18 @@ from typing import Any, Final
 import flows
 from engine.budget import Unpaid
 from engine.costs.hand_written import change_one_field, complex_path_by_hand
-from engine.costs.measuring import BROKEN, Measured, Program, Row, cost_beside, cpu, figure, made_ready, side_by_side
+from engine.costs.measuring import (
+    BROKEN,
+    Measured,
+    Program,
+    Row,
+    by_turns,
+    cost_beside,
+    cpu,
+    figure,
+    made_ready,
+    side_by_side,
+)
 from engine.costs.results import Key, published
 from engine.costs.sample_messages import SIZES, Sample, complex_path, simple
 from engine.costs.scenarios import (
@@ -208,20 +219,12 @@ def _row(key: Key) -> Measured:
     program = _paid_program(key)
     paying, free = partial(program, True), partial(program, False)
     count = max(1, round(_SECONDS / max(cpu(paying, 3), 1e-6)))
-    pairs = [_pair(paying, free, count, is_first=bool(number % 2)) for number in range(PAIRS)]
-    ratios = sorted(on / off for on, off in pairs)
+    pairs = by_turns(partial(cpu, free, count), partial(cpu, paying, count), PAIRS)
+    ratios = sorted(on / off for off, on in zip(*pairs, strict=True))
     low, high = ratios[_LOWER], ratios[_UPPER]
-    own, beside = (statistics.median_high(each) * 1e6 for each in zip(*pairs, strict=True))
+    beside, own = (statistics.median_high(each) * 1e6 for each in pairs)
     name = f"{key.scenario}, {key.message_bytes} bytes, 95 % {low:.3f} to {high:.3f}"
     return Measured("", name, own, statistics.median(ratios), 1.02, "x", low, high, beside)
-
-
-def _pair(paying: Program, free: Program, count: int, *, is_first: bool) -> tuple[float, float]:
-    """Returns the processor seconds of a run with the budget and of one without, taken in either order."""
-    if is_first:
-        return cpu(paying, count), cpu(free, count)
-    off = cpu(free, count)
-    return cpu(paying, count), off
 
 
 def _paid_program(key: Key) -> Callable[[bool], None]:

@@ -243,6 +243,15 @@ def repeated(act: Program, each: int = 1) -> Worker:
     return run
 
 
+def by_turns(base: Rate, own: Rate, rounds: int) -> tuple[list[float], list[float]]:
+    """Returns what two programs return that run one behind the other, by turns the one and the other first."""
+    found: tuple[list[float], list[float]] = [], []
+    for number in range(rounds):
+        for side in (1, 0) if number % 2 else (0, 1):
+            found[side].append((base, own)[side]())
+    return found
+
+
 def rate(act: Program, seconds: float) -> float:
     """Returns how often a second something can be done."""
     begun = time.perf_counter()
@@ -321,19 +330,19 @@ def family() -> list[psutil.Process]:
 
 def family_cpu_seconds() -> float:
     """Returns what this process, all that come of it, and those of them that have ended have taken."""
-    total = 0.0
-    for process in family():
-        with suppress(psutil.Error):  # it has ended meanwhile
-            total += sum(process.cpu_times()[:4])  # user and system, its own and its children's
-    return total
+    return _over_family(lambda process: sum(process.cpu_times()[:4]))  # user and system, its own and its children's
 
 
 def family_rss_mib() -> float:
     """Returns how much memory they have in hand; pages that they share count for each."""
+    return _over_family(lambda process: rss_mib(process.pid))
+
+
+def _over_family(figure_of: Callable[[psutil.Process], float]) -> float:
     total = 0.0
     for process in family():
-        with suppress(psutil.Error):
-            total += rss_mib(process.pid)
+        with suppress(psutil.Error):  # it has ended meanwhile
+            total += figure_of(process)
     return total
 
 

@@ -42,7 +42,6 @@ from engine.runtime.accounting import meter
 from engine.runtime.deployment import DeployedFlow
 from engine.work import UnitOfWork
 
-GROUP: Final = "nodes"
 DRIVERS: Final = 15  # as the report had; on its machine they kept the broker busy
 SECONDS: Final = 0.25
 RUNS: Final = 5

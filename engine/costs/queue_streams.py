@@ -12,6 +12,7 @@ from typing import Any, Final
 from engine.costs.measuring import (
     Measured,
     Row,
+    by_turns,
     cost_beside,
     cpu,
     figure,
@@ -214,12 +215,8 @@ def counted(name: str, command: str, bound: float) -> Measured:
     """Put, commit, get, commit while records are written, beside a queue manager that only counts; forty pairs."""
     with QueueManager("Q") as off, QueueManager("Q") as on:
         assert not on.mqsc(command)[0].failed
-        rates: dict[str, list[float]] = {"off": [], "on": []}
-        runs = {"off": passing(off), "on": passing(on)}
-        for pair in range(_PAIRS):
-            for side in ("off", "on") if pair % 2 else ("on", "off"):
-                rates[side].append(cpu(runs[side], _TIMES))
-    return time_beside(Row(name, bound), rates["on"], rates["off"], 1e6)
+        base, own = by_turns(partial(cpu, passing(off), _TIMES), partial(cpu, passing(on), _TIMES), _PAIRS)
+    return time_beside(Row(name, bound), own, base, 1e6)
 
 
 def durable(folder: Path) -> Iterator[Measured]:

@@ -23,7 +23,7 @@ from engine.costs import hand_written
 from engine.costs.hand_written import complex_path_by_hand
 from engine.costs.measuring import BROKEN
 from engine.costs.queue_programs import lasting
-from engine.costs.results import Key, published
+from engine.costs.results import published
 from engine.costs.sample_messages import FORMS, HEADER, Sample, on_topic, paths, plain, tagged
 from engine.databases.coordination import Coordinator
 from engine.databases.definitions import Definition
@@ -85,11 +85,6 @@ def scenarios() -> Mapping[str, Scenario]:
     """Every scenario by its name, in the report's order."""
     declared = {scenario.name: scenario for scenario in _declared()}
     return MappingProxyType({key.scenario: declared[key.scenario] for key in published()})
-
-
-def keys(scenario: str) -> Iterator[Key]:
-    """The rows that the report has of a scenario."""
-    return (key for key in published() if key.scenario == scenario)
 
 
 def _declared() -> Iterator[Scenario]:

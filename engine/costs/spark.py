@@ -35,7 +35,7 @@ from engine.costs.nodes import How, taken
 from engine.costs.results import Key, Run
 from engine.costs.results import Row as ResultRow
 from engine.costs.sample_messages import Sample, complex_path, simple
-from engine.costs.scenarios import IN, VERY_COMPLEX, Scenario, flow_file, own_folders, scenarios
+from engine.costs.scenarios import IN, VERY_COMPLEX, Scenario, flow_file, own_folders, round_trip, scenarios
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, ConfigurationException
 from engine.runtime.deployment import deploy
@@ -301,15 +301,14 @@ def _boundary(job: Job, count: int) -> tuple[list[float], list[float]]:
 
 def _plain(file: str) -> Callable[[int], None]:
     """Returns what carries so many messages through a flow in this process."""
-    flow, body, descriptor = load_flow(file), simple(1024), Descriptor()
+    flow = load_flow(file)
     deployed, work = deploy(flow, bind=binder(flow)), MemoryQueues("IN", "OUT").work()
+    trip = round_trip(deployed, work, Sample(Descriptor(), simple(1024)), "IN", "OUT")
 
     def carry(count: int) -> None:
         with made_ready():  # as workers are
             for _ in range(count):
-                work.put("IN", descriptor, body, syncpoint=False)
-                deployed.process(deployed.entrances[0], work)
-                work.get("OUT", syncpoint=False)
+                trip()
 
     carry(1000)
     return carry
