@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from engine.costs.report.analysis import Curve, Fit, Growth, Relative
 from engine.costs.report.charts import (
@@ -178,38 +178,39 @@ def _line(found: Fit | None) -> str:
     return f"{figure(found.base)} ms and {figure(found.per_kib)} ms for each KiB" if found else "not measured"
 
 
+Courses: TypeAlias = dict[Curve, list[Point]]
+
+
 def gain_charts(curves: Sequence[Curve], what: str) -> Charts:
     """Draws rates as multiples of the rate of one."""
-    numbers = _numbers(curves)
-    frame = Frame(260, 230, 30, what, "times the rate of one")
+    gains = {
+        curve: [(float(at.number), gain) for at in curve.points if (gain := curve.gain(at)) is not None]
+        for curve in curves
+    }
+    frame, numbers = Frame(260, 230, 30, what, "times the rate of one"), _numbers(curves)
     x = linear_scale([numbers[-1]], frame.left, frame.right - 8)
-    y = linear_scale((curve.gain(at) or 0 for curve in curves for at in curve.points), frame.bottom, frame.top)
+    y = linear_scale((gain for found in gains.values() for _, gain in found), frame.bottom, frame.top)
     most = min(x.high, y.high)
     alike = Trend(ALIKE, (), ((0, 0), (most, most)))
-
-    def gain(curve: Curve) -> Trend:
-        found = [(float(at.number), gain) for at in curve.points if (gain := curve.gain(at)) is not None]
-        return _curve(curve, found, f"{{:g}} {what}: {{}} the rate of one", times)
-
-    about = f"Rate by {what}, as a multiple of the rate of one, messages of {{}}."
-    made = _by_kind(curves, (f"Rate by {what}, {{}}", about), frame, Scales(x, y, numbers), gain, alike)
+    name, tip = f"Rate by {what}", f"{{:g}} {what}: {{}} the rate of one"
+    about = f"{name}, as a multiple of the rate of one, messages of {{}}."
+    made = _by_kind(
+        gains, (name, about), frame, Scales(x, y, numbers), lambda at, gain: tip.format(at, times(gain)), alike
+    )
     return Charts([*_systems(curves), ALIKE], made)
 
 
 def cost_charts(curves: Sequence[Curve]) -> Charts:
     """Draws costs by the number of subscribers."""
-    numbers = _numbers(curves)
-    frame = Frame(260, 230, 30, "subscribers", "CPU ms a publication")
+    costs = {curve: [(float(at.number), at.cpu_ms) for at in curve.points if drawable(at.cpu_ms)] for curve in curves}
+    frame, numbers = Frame(260, 230, 30, "subscribers", "CPU ms a publication"), _numbers(curves)
     x = log_scale(numbers, frame.left + 6, frame.right - 8)
-    y = log_scale((point.cpu_ms for curve in curves for point in curve.points), frame.bottom, frame.top)
+    y = log_scale((cost for found in costs.values() for _, cost in found), frame.bottom, frame.top)
     scales = Scales(x, y, [number for number in numbers if number in {1, 10, 100, 1000}] or numbers)
-
-    def cost(curve: Curve) -> Trend:
-        found = [(float(at.number), at.cpu_ms) for at in curve.points if drawable(at.cpu_ms)]
-        return _curve(curve, found, "{:g} subscribers: {} ms", figure)
-
     about = "CPU milliseconds for one publication by the number of its subscribers, messages of {}."
-    return Charts(_systems(curves), _by_kind(curves, ("Cost by subscribers, {}", about), frame, scales, cost))
+    said = ("Cost by subscribers", about)
+    made = _by_kind(costs, said, frame, scales, lambda at, cost: f"{at:g} subscribers: {figure(cost)} ms")
+    return Charts(_systems(curves), made)
 
 
 def _numbers(curves: Sequence[Curve]) -> list[float]:
@@ -221,27 +222,23 @@ def _systems(curves: Sequence[Curve]) -> list[Entry]:
 
 
 def _by_kind(
-    curves: Sequence[Curve],
+    found: Courses,
     said: tuple[str, str],
     frame: Frame,
     scales: Scales,
-    trend: Callable[[Curve], Trend],
+    tip: Callable[[float, float], str],
     *first: Trend,
 ) -> list[tuple[str, Picture]]:
-    """Draws the curves of each size and persistence on a chart."""
-    kinds: dict[str, list[Trend]] = {}
-    for curve in reversed(curves):
-        kinds.setdefault(curve.kind, []).append(trend(curve))
+    """Draws the curves of each size and persistence on a chart, ours above the report's."""
+    kinds: dict[str, list[Trend]] = {curve.kind: [*first] for curve in found}
+    for curve, course in reversed(found.items()):
+        entry = SYSTEMS[curve.system]
+        points = [(number, value, f"{entry.text}, {tip(number, value)}") for number, value in course]
+        kinds[curve.kind].append(Trend(entry, points, course))
+    name, about = said
     return [
-        (kind, plot(said[0].format(kind), said[1].format(kind), frame, scales, [*first, *kinds[kind]]))
-        for kind in dict.fromkeys(curve.kind for curve in curves)
+        (kind, plot(f"{name}, {kind}", about.format(kind), frame, scales, trends)) for kind, trends in kinds.items()
     ]
-
-
-def _curve(curve: Curve, found: Sequence[Point], text: str, written: Callable[[float], str]) -> Trend:
-    name = SYSTEMS[curve.system].text
-    points = [(number, value, f"{name}, {text.format(number, written(value))}") for number, value in found]
-    return Trend(SYSTEMS[curve.system], points, found)
 
 
 def node_bars(found: Sequence[Line]) -> Picture:
