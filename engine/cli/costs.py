@@ -288,7 +288,7 @@ def _suite(keys: tuple[Key, ...], how: How, *, bounds: bool) -> Results:
     with _progress(len(keys) + len(on_spark)) as say:
         rows = tuple(_rows(keys, on_spark, how, reason, say))
         found = tuple(_told(measure(), say)) if bounds else ()
-    options = asdict(how) | {"scenarios": list(dict.fromkeys(key.scenario for key in keys))}
+    options = asdict(how) | {"brokers": True, "scenarios": list(dict.fromkeys(key.scenario for key in keys))}
     return Results(machine() | versions, started, options, rows, found)
 
 

@@ -206,8 +206,9 @@ def paying() -> Iterator[Measured]:
     """The ten dearest rows, the dearest first."""
     folders = own_folders()
     known = {(key.scenario, key.message_bytes): key for key in published() if not key.persistent}
-    # without further copies, and without a database, whose time is not that of a flow
-    keys = [key for key in known.values() if (one := scenarios()[key.scenario]).copies == 1 and not one.on_database]
+    # without further copies or groups, and without a database, whose time is not that of a flow
+    each = [(key, scenarios()[key.scenario]) for key in known.values()]
+    keys = [key for key, one in each if one.copies == one.groups == 1 and not one.on_database]
     alone = [key for key in keys if not hindrance(scenarios()[key.scenario], folders)]
     with made_ready():
         costs = {key: cpu(partial(_paid_program(key), True)) for key in alone}
@@ -230,7 +231,7 @@ def _row(key: Key) -> Measured:
 def _paid_program(key: Key) -> Callable[[bool], None]:
     """One message put, carried through the scenario's flow, and taken."""
     scenario = scenarios()[key.scenario]
-    flow, work, others = deployed(scenario, own_folders())[0], queues(scenario).work(), subscriptions(scenario)
+    flow, work, others = deployed(scenario, own_folders()), queues(scenario).work(), subscriptions(scenario)
     carry = round_trip(flow, work, scenario.message(key.message_bytes))
     allowance, unpaid = flow.allowance, Unpaid()
 

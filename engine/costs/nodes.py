@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -23,7 +22,6 @@ from engine.costs.results import Key, Node, Row, Run, Taken, published
 from engine.costs.sample_messages import Sample
 from engine.costs.scenarios import (
     IN,
-    NO_PROCESSES,
     OUT,
     Folders,
     Scenario,
@@ -39,7 +37,6 @@ from engine.costs.scenarios import (
 from engine.descriptor import PERSISTENT
 from engine.errors import BrokerError, ConfigurationException
 from engine.runtime.accounting import meter
-from engine.runtime.deployment import DeployedFlow
 from engine.work import UnitOfWork
 
 DRIVERS: Final = 15  # as the report had; on its machine they kept the broker busy
@@ -51,12 +48,11 @@ _SHARE_BEFORE: Final = 0.4  # to warm up, and once more to see what each node co
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """The way rows are measured: the seconds of one run, the numbers of runs and drivers, and the use of brokers."""
+    """The way rows are measured: the seconds of one run, and the numbers of runs and drivers."""
 
     seconds: float = SECONDS
     runs: int = RUNS
     drivers: int = DRIVERS
-    brokers: bool = True  # rows that need one are measured on a broker of their own
 
 
 def chosen(patterns: Sequence[str] = (), sizes: Sequence[int] = ()) -> tuple[Key, ...]:
@@ -90,7 +86,7 @@ def rows(wanted: Sequence[Key], how: How, folders: Folders | None = None) -> Ite
     for key in wanted:
         scenario = scenarios()[key.scenario]
         reason = hindrance(scenario, places)
-        if how.brokers and key.section in SECTIONS and reason in {"", NO_PROCESSES}:
+        if key.section in SECTIONS and not reason:
             runs, memory = runs_of(scenario, key, how.seconds, how.runs, places)
             yield Row(key, "broker", taken(runs, (), drivers=0, nodes=(), rss_mib=memory))
             continue
@@ -147,14 +143,11 @@ def taken(
     )
 
 
-_PAUSE: Final = 0.0001  # seconds until an instance looks again for a message that another may have taken
-
-
 class Stand:
     """A scenario that is ready to run: its flow deployed, its drivers' messages on their way; until it is closed."""
 
     __slots__ = (
-        *("_around", "_deployed", "_expected", "_others", "_queues", "_sample", "_scenario", "_works"),
+        *("_around", "_expected", "_flow", "_others", "_queues", "_sample", "_scenario", "_work"),
         *("by_hand", "drivers"),
     )
 
@@ -170,10 +163,9 @@ class Stand:
             if scenario.on_database is not None:
                 sources, self.by_hand = around.enter_context(database(scenario.on_database))
             self._expected = sample.body if self.by_hand is None else self.by_hand(sample.body)
-            self._deployed = deployed(scenario, folders, sources)
-            new = self._queues.work
-            self._works = [with_data_sources(self._queues, new(), sources, flow) for flow in self._deployed]
-            self.drivers = max(drivers, len(self._deployed))  # one for each instance at least
+            self._flow = deployed(scenario, folders, sources)
+            self._work = with_data_sources(self._queues, self._queues.work(), sources, self._flow)
+            self.drivers = drivers
             self._begin()
             self._around = around.pop_all()
 
@@ -182,66 +174,53 @@ class Stand:
         self._around.close()
 
     def _begin(self) -> None:
-        """Prove what each flow does by one message, then put the message of each driver."""
+        """Prove what the flow does by one message, then put the message of each driver."""
         work = self._queues.work()
-        for flow, own in zip(self._deployed, self._works, strict=True):
-            work.put(IN, *self._sample, syncpoint=False)
-            self._carry(flow, own)
-            self._check(self._reply(work))
+        work.put(IN, *self._sample, syncpoint=False)
+        self._carry()
+        self._check(self._reply(work))
         for _ in range(self.drivers):
             work.put(IN, *self._sample, syncpoint=False)
 
     def run(self, seconds: float) -> Run:
-        """Let all instances run for so long."""
-        until = time.perf_counter() + seconds
+        """Let the flow run for so long."""
         cpu, started = own_cpu_seconds(), time.perf_counter()
-        alone = len(self._deployed) == 1
-        messages = self._drive(self._deployed[0], self._works[0], until) if alone else self._drive_all(until)
+        messages = self._drive(started + seconds)
         return Run(time.perf_counter() - started, own_cpu_seconds() - cpu, messages)
 
     def nodes(self, seconds: float) -> dict[str, float]:
         """Processor milliseconds a message of each node that one comes to, and of all around them under no label."""
-        flow = self._deployed[0]
-        before = {label: station.evaluate for label, station in flow.stations.items()}
-        measured = meter(flow.stations)
+        stations = self._flow.stations
+        before = {label: station.evaluate for label, station in stations.items()}
+        measured = meter(stations)
         try:
-            messages = self._drive(flow, self._works[0], time.perf_counter() + seconds)
+            messages = self._drive(time.perf_counter() + seconds)
             accounts = measured.settled().items()
             return {label: spent.nanoseconds / 1e6 / messages for label, spent in accounts if spent.nanoseconds}
         finally:
-            for label, station in flow.stations.items():
+            for label, station in stations.items():
                 station.evaluate = before[label]
 
-    def _drive(self, flow: DeployedFlow, work: UnitOfWork, until: float) -> int:
+    def _drive(self, until: float) -> int:
         """Carry messages one after the other, a driver's turn behind each."""
         driver, clock = self._queues.work(), time.perf_counter
         descriptor, body = self._sample
         messages, reply = 0, self._expected
         while clock() < until or not messages:
-            if self._carry(flow, work):
-                reply = self._reply(driver)
-                driver.put(IN, descriptor, body, syncpoint=False)
-                messages += 1
-            elif clock() > until + 60:
-                raise self._wrong("no message comes back to the drivers")
-            else:
-                time.sleep(_PAUSE)
+            self._carry()
+            reply = self._reply(driver)
+            driver.put(IN, descriptor, body, syncpoint=False)
+            messages += 1
         self._check(reply)
         return messages
 
-    def _drive_all(self, until: float) -> int:
-        """The same on a thread for each instance."""
-        with ThreadPoolExecutor(len(self._deployed)) as threads:
-            pairs = zip(self._deployed, self._works, strict=True)
-            driving = [threads.submit(self._drive, *pair, until) for pair in pairs]
-        return sum(each.result() for each in driving)
-
-    def _carry(self, flow: DeployedFlow, work: UnitOfWork) -> bool:
-        """Have the flow carry a message; whether there was one."""
-        outcome = flow.process(flow.entrances[0], work, patient=False)
-        if outcome is not None and outcome.error is not None:
+    def _carry(self) -> None:
+        """Have the flow carry a message."""
+        outcome = self._flow.process(self._flow.entrances[0], self._work, patient=False)
+        if outcome is None:
+            raise self._wrong("no message comes back to the drivers")
+        if outcome.error is not None:
             raise self._wrong(f"its flow fails: {outcome.error}") from outcome.error
-        return outcome is not None
 
     def _reply(self, work: UnitOfWork) -> bytes:
         """The message that a driver reads; those of the other subscribers are taken off their queues."""

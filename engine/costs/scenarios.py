@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
@@ -154,8 +154,6 @@ def _entry(scenario: str, size: int, file: str, sample: Sample) -> dict[str, Any
 Folders: TypeAlias = tuple[Path, ...]
 IN: Final = "COSTS.IN"
 OUT: Final = "COSTS.OUT"
-MOST_GROUPS: Final = 1  # this process is one execution group; more of them are processes of a broker
-NO_PROCESSES: Final = "needs the execution groups of a broker, each of them a process"
 
 
 def own_folders() -> Folders:
@@ -169,14 +167,12 @@ def flow_file(scenario: Scenario, folders: Folders) -> Path | None:
 
 
 def hindrance(scenario: Scenario, folders: Folders) -> str:
-    """Why a scenario cannot be measured in this process; nothing where it can."""
+    """Why a scenario cannot be measured; nothing where it can."""
     file = flow_file(scenario, folders)
     if file is None:
         return f"needs its flow: {scenario.flow_name}.yaml"
     missing = ", ".join(dict.fromkeys(_missing_types(file)))
-    if missing:
-        return f"needs the node {missing}"
-    return NO_PROCESSES if scenario.groups > MOST_GROUPS else ""
+    return f"needs the node {missing}" if missing else ""
 
 
 def _missing_types(file: Path) -> Iterator[str]:
@@ -186,20 +182,12 @@ def _missing_types(file: Path) -> Iterator[str]:
             yield use.type
 
 
-def deployed(scenario: Scenario, folders: Folders, sources: Sources | None = None) -> tuple[DeployedFlow, ...]:
-    """Returns the scenario's flow for each thread that runs it: its copies, and the instances that each says it has."""
+def deployed(scenario: Scenario, folders: Folders, sources: Sources | None = None) -> DeployedFlow:
+    """Returns an instance of the scenario's flow."""
     file = flow_file(scenario, folders)
     assert file is not None
     flow = load_flow(str(file))
-    return tuple(instance for _ in range(scenario.copies) for instance in _instances(flow, sources))
-
-
-def _instances(flow: Flow, sources: Sources | None) -> Iterable[DeployedFlow]:
-    programs = binder(flow, sources=sources)
-    first = deploy(flow, bind=programs)
-    yield first
-    for _ in range(1, first.instances(first.entrances[0])):
-        yield deploy(flow, bind=programs)
+    return deploy(flow, bind=binder(flow, sources=sources))
 
 
 @contextmanager

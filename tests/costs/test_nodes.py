@@ -24,7 +24,7 @@ from engine.mq import QueueManager
 from engine.runtime.accounting import AROUND
 from tests.databases.programs import rows as rows_of
 
-QUICK = How(seconds=0.001, runs=2, drivers=3, brokers=False)
+QUICK = How(seconds=0.001, runs=2, drivers=3)
 PASSING = """flow: {name}
 nodes:
   In: {{type: MQInput, queueName: COSTS.IN, transactionMode: automatic}}
@@ -94,12 +94,15 @@ def test_nodes_that_no_message_comes_to() -> None:
 
 def test_every_row_is_measured_or_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """All 192 rows of the report are there, in its order."""
-    monkeypatch.setattr(nodes, "measured", lambda *_: taken([Run(1.0, 1.0, 1)], [], drivers=1, nodes=(), rss_mib=1.0))
+    once = [Run(1.0, 1.0, 1)]
+    monkeypatch.setattr(nodes, "measured", lambda *_: taken(once, [], drivers=1, nodes=(), rss_mib=1.0))
+    monkeypatch.setattr(nodes, "runs_of", lambda *_: (once, 1.0))
     found = list(rows(chosen(), QUICK))
     assert list(published()) == [each.key for each in found]
     assert all((each.taken is None) == bool(each.reason) for each in found)
-    assert 184 == sum(each.taken is not None for each in found)
-    assert {"execution_groups_2", "execution_groups_4"} == {each.key.scenario for each in found if each.reason}
+    assert 192 == sum(each.taken is not None for each in found)
+    parallel = {each.key.section for each in found if each.place == "broker"}
+    assert ({"7.8.1", "7.8.2", "7.8.3"}, 36) == (parallel, sum(each.place == "broker" for each in found))
 
 
 @pytest.mark.parametrize(
@@ -107,7 +110,7 @@ def test_every_row_is_measured_or_has_a_reason(monkeypatch: pytest.MonkeyPatch) 
     [
         ("mq_input_output", ""),
         ("execution_groups_1", ""),
-        ("execution_groups_2", "execution groups of a broker"),
+        ("execution_groups_2", ""),
         ("database_update_coordinated_no", ""),
         ("publication_30_subscribers", ""),
     ],
@@ -185,7 +188,7 @@ def test_rows_of_databases_work_with_a_database(name: str) -> None:
     with closing(Stand(scenarios()[name], plain(1024), own_folders(), drivers=2)) as stand:
         assert stand.by_hand is not None
         sent = 1 + stand.run(0.01).messages  # one proves what the flow does
-        work: Any = stand._works[0]
+        work: Any = stand._work
         sources = work.databases.sources
         assert [(sent, "NEW")] == rows_of(sources, "SELECT TIMES, STATUS FROM ITEM", "COSTS")
 
@@ -200,14 +203,6 @@ def test_a_flow_that_puts_nothing(tmp_path: Path) -> None:
     """A message that does not come back is missed."""
     with pytest.raises(BrokerError, match="filter, 1024 bytes"):
         row("filter", with_flow(tmp_path, "filter", ("ELSEWHERE",)))
-
-
-def test_instances_and_copies_run_side_by_side() -> None:
-    """Each has its own deployed flow and thread, and what fails in one is raised."""
-    for name in ("additional_instances_4", "flow_copies_4"):
-        with closing(Stand(scenarios()[name], scenarios()[name].message(4096), own_folders(), drivers=2)) as stand:
-            assert 4 == stand.drivers
-            assert stand.run(0.02).messages >= 4
 
 
 @pytest.mark.parametrize(
