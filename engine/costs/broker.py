@@ -35,7 +35,7 @@ from engine.costs.measuring import (
 )
 from engine.costs.results import Key, Run
 from engine.costs.sample_messages import Sample
-from engine.costs.scenarios import OUT, Folders, Scenario, flow_file, own_folders, scenarios
+from engine.costs.scenarios import OUT, Scenario, flow_file, scenarios
 from engine.descriptor import NON_PERSISTENT, PERSISTENT, Descriptor
 from engine.errors import BrokerError
 from engine.runtime.deployment import deploy
@@ -52,10 +52,8 @@ _PATIENCE: Final = 120.0
 _MOST_RUNS: Final = 3
 
 
-def runs_of(scenario: Scenario, key: Key, seconds: float, runs: int, folders: Folders) -> tuple[list[Run], float]:
+def runs_of(scenario: Scenario, key: Key, seconds: float, runs: int) -> tuple[list[Run], float]:
     """Run a scenario on a broker of its own; returns the runs, and the MiB that its processes hold."""
-    file = flow_file(scenario, folders)
-    assert file is not None
     sample, count = scenario.message(key.message_bytes), max(_FEWEST, round(seconds * _A_SECOND))
 
     def uses(given: FlowUse) -> list[FlowUse]:
@@ -63,7 +61,7 @@ def runs_of(scenario: Scenario, key: Key, seconds: float, runs: int, folders: Fo
             replace(given, group=f"Group{number}", copies=scenario.copies) for number in range(1, scenario.groups + 1)
         ]
 
-    with broker_with(str(file), uses) as (broker, reached, queue):
+    with broker_with(str(flow_file(scenario)), uses) as (broker, reached, queue):
 
         def carried(number: int) -> Run:
             reached.purge(OUT)
@@ -186,7 +184,7 @@ def around_a_flow(count: int = COUNT, rounds: int = ROUNDS) -> Iterator[Measured
     another one: the system decides where they are for seconds, so that one level would be better off than another.
     Each group has each slice for a quarter of the time, as processes that do the same differ by up to a fiftieth.
     """
-    file = str(flow_file(scenarios()[_FLOW], own_folders()))
+    file = str(flow_file(scenarios()[_FLOW]))
     sample = scenarios()[_FLOW].message(_SIZE)
 
     def uses(given: FlowUse) -> list[FlowUse]:
@@ -300,7 +298,7 @@ def of_two(name: str, what: str) -> Measured:
     for _ in range(2):
         for number, seen in rates.items():
             scenario = scenarios()[f"{name}_{number}"]
-            runs, _ = runs_of(scenario, Key("7.8", scenario.name, False, 4096), 1.0, 3, own_folders())
+            runs, _ = runs_of(scenario, Key("7.8", scenario.name, False, 4096), 1.0, 3)
             seen += [run.messages / run.seconds for run in runs]
     beside = median(rates[1])
     row = Row(f"rate of two {what}, beside one", LEAST_OF_TWO, at_least=True)

@@ -31,9 +31,7 @@ from engine.costs.scenarios import (
     INPUT,
     OUTPUT,
     deployed,
-    hindrance,
     in_a_row,
-    own_folders,
     queues,
     round_trip,
     scenarios,
@@ -204,12 +202,10 @@ _SECONDS: Final = 0.02  # that one run lasts
 
 def paying() -> Iterator[Measured]:
     """The ten dearest rows, the dearest first."""
-    folders = own_folders()
     known = {(key.scenario, key.message_bytes): key for key in published() if not key.persistent}
     # without further copies or groups, and without a database, whose time is not that of a flow
     each = [(key, scenarios()[key.scenario]) for key in known.values()]
-    keys = [key for key, one in each if one.copies == one.groups == 1 and not one.on_database]
-    alone = [key for key in keys if not hindrance(scenarios()[key.scenario], folders)]
+    alone = [key for key, one in each if one.copies == one.groups == 1 and not one.on_database]
     with made_ready():
         costs = {key: cpu(partial(_paid_program(key), True)) for key in alone}
         for key in sorted(alone, key=lambda key: -costs[key])[:ROWS]:
@@ -231,7 +227,7 @@ def _row(key: Key) -> Measured:
 def _paid_program(key: Key) -> Callable[[bool], None]:
     """One message put, carried through the scenario's flow, and taken."""
     scenario = scenarios()[key.scenario]
-    flow, work, others = deployed(scenario, own_folders()), queues(scenario).work(), subscriptions(scenario)
+    flow, work, others = deployed(scenario), queues(scenario).work(), subscriptions(scenario)
     carry = round_trip(flow, work, scenario.message(key.message_bytes))
     allowance, unpaid = flow.allowance, Unpaid()
 

@@ -23,13 +23,11 @@ from engine.costs.sample_messages import Sample
 from engine.costs.scenarios import (
     IN,
     OUT,
-    Folders,
     Scenario,
     database,
     deployed,
     hindrance,
     opened,
-    own_folders,
     scenarios,
     subscriptions,
     with_data_sources,
@@ -80,25 +78,24 @@ def _wanted(key: Key, patterns: Sequence[str], sizes: Sequence[int]) -> bool:
     return by_name and (not sizes or key.message_bytes in sizes)
 
 
-def rows(wanted: Sequence[Key], how: How, folders: Folders | None = None) -> Iterator[Row]:
+def rows(wanted: Sequence[Key], how: How) -> Iterator[Row]:
     """Measure these rows one after the other: in this process, but for the parallel ones, which take a broker's."""
-    places = own_folders() if folders is None else folders
     for key in wanted:
         scenario = scenarios()[key.scenario]
-        reason = hindrance(scenario, places)
+        reason = hindrance(scenario)
         if key.section in SECTIONS and not reason:
-            runs, memory = runs_of(scenario, key, how.seconds, how.runs, places)
+            runs, memory = runs_of(scenario, key, how.seconds, how.runs)
             yield Row(key, "broker", taken(runs, (), drivers=0, nodes=(), rss_mib=memory))
             continue
-        yield Row(key, "memory", None if reason else measured(scenario, key, how, places), reason)
+        yield Row(key, "memory", None if reason else measured(scenario, key, how), reason)
 
 
-def measured(scenario: Scenario, key: Key, how: How, folders: Folders) -> Taken:
+def measured(scenario: Scenario, key: Key, how: How) -> Taken:
     """One row: what it does is proven first; then it warms up, and runs in turn with the program by hand."""
     sample = scenario.message(key.message_bytes)
     if key.persistent:
         sample = sample._replace(descriptor=sample.descriptor._replace(persistence=PERSISTENT))
-    with closing(Stand(scenario, sample, folders, how.drivers)) as stand:
+    with closing(Stand(scenario, sample, how.drivers)) as stand:
         stand.run(how.seconds * _SHARE_BEFORE)
         runs, limits = [], []
         for _ in range(how.runs):
@@ -151,7 +148,7 @@ class Stand:
         *("by_hand", "drivers"),
     )
 
-    def __init__(self, scenario: Scenario, sample: Sample, folders: Folders, drivers: int) -> None:
+    def __init__(self, scenario: Scenario, sample: Sample, drivers: int) -> None:
         self._scenario = scenario
         self._sample = sample
         self.by_hand = scenario.by_hand
@@ -163,7 +160,7 @@ class Stand:
             if scenario.on_database is not None:
                 sources, self.by_hand = around.enter_context(database(scenario.on_database))
             self._expected = sample.body if self.by_hand is None else self.by_hand(sample.body)
-            self._flow = deployed(scenario, folders, sources)
+            self._flow = deployed(scenario, sources)
             self._work = with_data_sources(self._queues, self._queues.work(), sources, self._flow)
             self.drivers = drivers
             self._begin()

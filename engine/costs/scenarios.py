@@ -29,7 +29,7 @@ from engine.databases.coordination import Coordinator
 from engine.databases.definitions import Definition
 from engine.databases.sources import Sources
 from engine.databases.work import with_databases
-from engine.errors import BrokerError
+from engine.errors import BrokerError, ConfigurationException
 from engine.files.output_files import OutputFolder
 from engine.flow.definition import Flow, NodeUse, Setting, Wire
 from engine.mq import QueueManager
@@ -151,26 +151,30 @@ def _entry(scenario: str, size: int, file: str, sample: Sample) -> dict[str, Any
     }
 
 
-Folders: TypeAlias = tuple[Path, ...]
 IN: Final = "COSTS.IN"
 OUT: Final = "COSTS.OUT"
 
 
-def own_folders() -> Folders:
+def own_folders() -> tuple[Path, ...]:
     """Returns where the flows of scenarios are that ship."""
     return tuple(sorted(path for path in Path(str(files("engine.costs") / "flows")).iterdir() if path.is_dir()))
 
 
-def flow_file(scenario: Scenario, folders: Folders) -> Path | None:
-    """The file of a scenario's flow, or None where there is none yet."""
-    return next((found for folder in folders if (found := folder / f"{scenario.flow_name}.yaml").is_file()), None)
+def flow_file(scenario: Scenario) -> Path:
+    """Returns the file of a scenario's flow; raises where there is none yet."""
+    name = f"{scenario.flow_name}.yaml"
+    for folder in own_folders():
+        if (found := folder / name).is_file():
+            return found
+    raise ConfigurationException(f"needs its flow: {name}")
 
 
-def hindrance(scenario: Scenario, folders: Folders) -> str:
+def hindrance(scenario: Scenario) -> str:
     """Why a scenario cannot be measured; nothing where it can."""
-    file = flow_file(scenario, folders)
-    if file is None:
-        return f"needs its flow: {scenario.flow_name}.yaml"
+    try:
+        file = flow_file(scenario)
+    except ConfigurationException as error:
+        return error.text
     missing = ", ".join(dict.fromkeys(_missing_types(file)))
     return f"needs the node {missing}" if missing else ""
 
@@ -182,11 +186,9 @@ def _missing_types(file: Path) -> Iterator[str]:
             yield use.type
 
 
-def deployed(scenario: Scenario, folders: Folders, sources: Sources | None = None) -> DeployedFlow:
+def deployed(scenario: Scenario, sources: Sources | None = None) -> DeployedFlow:
     """Returns an instance of the scenario's flow."""
-    file = flow_file(scenario, folders)
-    assert file is not None
-    flow = load_flow(str(file))
+    flow = load_flow(str(flow_file(scenario)))
     return deploy(flow, bind=binder(flow, sources=sources))
 
 

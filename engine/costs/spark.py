@@ -35,7 +35,7 @@ from engine.costs.nodes import How, taken
 from engine.costs.results import Key, Run
 from engine.costs.results import Row as ResultRow
 from engine.costs.sample_messages import Sample, complex_path, simple
-from engine.costs.scenarios import IN, VERY_COMPLEX, Scenario, flow_file, own_folders, round_trip, scenarios
+from engine.costs.scenarios import IN, VERY_COMPLEX, Scenario, flow_file, round_trip, scenarios
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, ConfigurationException
 from engine.runtime.deployment import deploy
@@ -202,8 +202,7 @@ def _measured(key: Key, how: How, own: Carrier, folder: Path, *, warm: bool) -> 
 
 def _flows(count: int, folder: Path) -> list[Path]:
     """The very complex flow so many times over, each reading a queue of its own: Spark deals messages out by queue."""
-    source = flow_file(scenarios()[VERY_COMPLEX], own_folders())
-    assert source is not None
+    source = flow_file(scenarios()[VERY_COMPLEX])
     files = []
     for number in range(1, count + 1):
         place = folder / f"copy{number}"

@@ -9,7 +9,7 @@ import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -17,7 +17,7 @@ from engine.costs import measuring, nodes
 from engine.costs.nodes import How, Stand, chosen, rows, taken
 from engine.costs.results import PROCESSORS, Key, Row, Run, published
 from engine.costs.sample_messages import plain
-from engine.costs.scenarios import Folders, hindrance, own_folders, scenarios
+from engine.costs.scenarios import hindrance, own_folders, scenarios
 from engine.descriptor import PERSISTENT
 from engine.errors import BrokerError, ConfigurationException
 from engine.mq import QueueManager
@@ -25,6 +25,7 @@ from engine.runtime.accounting import AROUND
 from tests.databases.programs import rows as rows_of
 
 QUICK = How(seconds=0.001, runs=2, drivers=3)
+Folders: TypeAlias = tuple[Path, ...]
 PASSING = """flow: {name}
 nodes:
   In: {{type: MQInput, queueName: COSTS.IN, transactionMode: automatic}}
@@ -43,10 +44,17 @@ def with_flow(folder: Path, name: str, queues: tuple[str, ...] = ("COSTS.OUT",),
     return (folder, *own_folders())
 
 
+def rows_with(wanted: list[Key], folders: Folders) -> list[Row]:
+    """The rows, where flows of scenarios are in these folders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("engine.costs.scenarios.own_folders", lambda: folders)
+        return list(rows(wanted, QUICK))
+
+
 def row(name: str, folders: Folders | None = None, size: int = 1024) -> Row:
     """The row of a scenario that is not persistent, measured as briefly as can be."""
     (found,) = (key for key in chosen([name], [size]) if not key.persistent)
-    (made,) = rows([found], QUICK, folders)
+    (made,) = rows_with([found], folders or own_folders())
     return made
 
 
@@ -117,7 +125,7 @@ def test_every_row_is_measured_or_has_a_reason(monkeypatch: pytest.MonkeyPatch) 
 )
 def test_reasons(name: str, reason: str) -> None:
     """What cannot be measured in this process says what it waits for."""
-    found = hindrance(scenarios()[name], own_folders())
+    found = hindrance(scenarios()[name])
     assert reason in found
     assert bool(reason) == bool(found)
 
@@ -126,9 +134,9 @@ def test_a_flow_that_is_added_runs(tmp_path: Path) -> None:
     """A scenario without a flow is measured as soon as there is a file of its name."""
     name = "mq_input_output"
     (key,) = (key for key in chosen([name], [1024]) if not key.persistent)
-    (made,) = rows([key], QUICK, (tmp_path,))
+    (made,) = rows_with([key], (tmp_path,))
     assert (None, "needs its flow: mq_input_output.yaml") == (made.taken, made.reason)
-    (made,) = rows([key], QUICK, with_flow(tmp_path, name)[:1])
+    (made,) = rows_with([key], with_flow(tmp_path, name)[:1])
     assert made.taken is not None
 
 
@@ -174,7 +182,7 @@ def test_persistent_messages_are_stored(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     scenario, sample = scenarios()["mq_input_output"], plain(1024)
     sample = sample._replace(descriptor=sample.descriptor._replace(persistence=PERSISTENT))
-    with closing(Stand(scenario, sample, own_folders(), drivers=3)) as stand:
+    with closing(Stand(scenario, sample, drivers=3)) as stand:
         stand.run(0.001)
         (folder,) = tmp_path.glob("*/queues")
         stand._queues.close()
@@ -185,7 +193,7 @@ def test_persistent_messages_are_stored(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("name", [f"database_update_coordinated_{answer}" for answer in ("no", "yes")])
 def test_rows_of_databases_work_with_a_database(name: str) -> None:
     """Each message has updated its row once, and the program by hand works with a database of its own."""
-    with closing(Stand(scenarios()[name], plain(1024), own_folders(), drivers=2)) as stand:
+    with closing(Stand(scenarios()[name], plain(1024), drivers=2)) as stand:
         assert stand.by_hand is not None
         sent = 1 + stand.run(0.01).messages  # one proves what the flow does
         work: Any = stand._work
@@ -265,7 +273,7 @@ def test_machine() -> None:
 
 def test_a_driver_has_its_message_on_its_way() -> None:
     """Runs one after the other go on with the same messages, and none is lost."""
-    with closing(Stand(scenarios()["mq_input_output"], plain(1024), own_folders(), drivers=15)) as stand:
+    with closing(Stand(scenarios()["mq_input_output"], plain(1024), drivers=15)) as stand:
         assert all(stand.run(0.001).messages for _ in range(3))
         assert 15 == stand._queues.depth("COSTS.IN")
         assert 0 == stand._queues.depth("COSTS.OUT")

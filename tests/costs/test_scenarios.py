@@ -8,10 +8,10 @@ import pytest
 
 from engine.costs.nodes import Stand
 from engine.costs.results import Key, published
-from engine.costs.scenarios import hindrance, own_folders, scenarios
+from engine.costs.scenarios import hindrance, scenarios
 
 NOT_PERSISTENT = [key for key in published() if not key.persistent]
-RUNNABLE = [key for key in NOT_PERSISTENT if not hindrance(scenarios()[key.scenario], own_folders())]
+RUNNABLE = [key for key in NOT_PERSISTENT if not hindrance(scenarios()[key.scenario])]
 
 
 def test_every_scenario_of_the_report_is_declared() -> None:
@@ -32,7 +32,7 @@ def test_messages(key: Key) -> None:
 def test_every_scenario_that_can_run_is_right(key: Key) -> None:
     """A stand is only there where each deployed flow writes what the program by hand does."""
     scenario = scenarios()[key.scenario]
-    with closing(Stand(scenario, scenario.message(key.message_bytes), own_folders(), drivers=2)) as stand:
+    with closing(Stand(scenario, scenario.message(key.message_bytes), drivers=2)) as stand:
         assert stand.by_hand is not None
         assert stand.run(0.0).messages >= 1
 
