@@ -29,6 +29,7 @@ from esql.emit.emitted_code import EmitError, Value
 from esql.emit.function_body import Body, Expressions, Statements
 from esql.emit.python_nodes import call, constant, do, group, method, name
 from esql.emit.sql_terms import ImpossibleError, Terms, column_name, correlation_of, is_database, static_names
+from esql.scope.deployed_routines import evaluates
 from esql.scope.references import Variable
 from esql.syntax.node import children
 
@@ -282,6 +283,8 @@ def _columns(body: Body, node: syntax.Select, table: Variable | None) -> tuple[s
     pending: list[syntax.Node] = [node]
     while pending:
         one = pending.pop()
+        if evaluates(one):
+            return ()
         if isinstance(one, syntax.Path) and body.unit.resolution.of(one) is table:
             title = column_name(one)
             if title is None:

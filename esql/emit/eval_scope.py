@@ -14,10 +14,11 @@ from esql.emit.python_nodes import constant, group, method, name
 from esql.scope.deployed_routines import evaluates
 from esql.scope.references import DeclaredRoutine, Place, Resolution, Variable
 
-# What a text is given are constants of the code, so it is plain data. A type is its name, precision, scale, and the
-# largest and smallest field of an INTERVAL; a routine is told by its name in Python, whether it may PROPAGATE, its kind
-# and name, its parameters, what it returns, if it does, the schema that stands in front of its name, if one does, and
-# where it lies outside ESQL, its language, its name there, and how many result sets it gives.
+# What a text is given are constants of the code, so it is plain data. A type is its name, which is empty for the
+# items of SELECT and of quantified predicates, precision, scale, and the largest and smallest field of an INTERVAL; a
+# routine is told by its name in Python, whether it may PROPAGATE, its kind and name, its parameters, what it returns,
+# if it does, the schema that stands in front of its name, if one does, and where it lies outside ESQL, its language,
+# its name there, and how many result sets it gives.
 #
 # A variable that lives in one function is handed over and comes back; one that lives outside functions is used where it
 # is, for a routine that the text calls may use it as well: whether it is SHARED, its number, and that of its last move.
@@ -143,10 +144,11 @@ def _in_path(body: Body, node: syntax.Node) -> list[tuple[DeclaredRoutine, Emitt
 
 
 def _is_there(body: Body, variable: Variable, node: syntax.Node) -> bool:
-    """Returns whether a variable is declared in front of the text, and of a kind that can be given."""
+    """Returns whether a variable has a value where the text stands, and is of a kind that can be given."""
     at, here = variable.declaration.position, node.position
-    if variable.type is None:
-        return False
+    if variable.type is None:  # the name of an item: it has a local once something goes through its list
+        is_in_source = (at.line, at.column) <= (here.line, here.column) < (at.end_line, at.end_column)
+        return variable in body.slots and not (is_in_source and isinstance(variable.declaration, syntax.FromItem))
     if variable.role in {"module", "schema", "parameter"}:
         return variable.lifetime != "SHARED" or variable.type_name != "REFERENCE"
     return (at.line, at.column) < (here.line, here.column)

@@ -13,9 +13,10 @@ from engine.databases.statements import Column, Computed, Converted, Names, Para
 from esql import syntax
 from esql.emit.function_body import Body
 from esql.emit.python_nodes import call, group
+from esql.emit.variable_analysis import walk
 from esql.names.predefined import Correlation
+from esql.scope.deployed_routines import evaluates
 from esql.scope.references import DeclaredRoutine, Variable
-from esql.syntax.node import children
 
 _T = TypeVar("_T", bound=Term)
 _STATES: Final = frozenset(("NULL", "UNKNOWN", "TRUE", "FALSE"))
@@ -84,7 +85,9 @@ class Terms:
             return None
 
     def mentions(self, node: syntax.Node) -> bool:
-        """Returns True where a column stands in an expression."""
+        """Returns True where a column stands in an expression, or may stand in the text of an EVAL."""
+        if self.selects and any(map(evaluates, walk([node]))):
+            return True
         return bool(self.tables) and mentions(self.body, node, frozenset(self.tables))
 
     def bound(self) -> ast.expr:
@@ -140,13 +143,7 @@ def aggregate_of(node: syntax.Select) -> syntax.Aggregate | None:
 
 def mentions(body: Body, node: syntax.Node, variables: frozenset[Variable]) -> bool:
     """Returns True where any of these names stands in an expression."""
-    pending = [node]
-    while pending:
-        one = pending.pop()
-        if isinstance(one, syntax.Path) and body.unit.resolution.of(one) in variables:
-            return True
-        pending.extend(children(one))
-    return False
+    return any(isinstance(one, syntax.Path) and body.unit.resolution.of(one) in variables for one in walk([node]))
 
 
 def _source(names: Names) -> str | None:

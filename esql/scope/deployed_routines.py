@@ -119,7 +119,12 @@ def schema_of(program: syntax.Program) -> Schema:
 
 
 def declared(declaration: syntax.Declare, name: str, role: str) -> Variable:
-    """Make the variable that a declaration declares under one of its names."""
+    """Make the variable that a declaration declares under one of its names.
+
+    A text of EVAL is given correlation names of SELECT and of quantified predicates by declarations without a type.
+    """
+    if not declaration.type.name:
+        return Variable(name, None, "select", declaration)
     return Variable(name, declaration.type, role, declaration, declaration.lifetime, declaration.constant)
 
 

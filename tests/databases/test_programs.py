@@ -109,6 +109,21 @@ READING: list[tuple[str, str]] = [
         ),
         "<x><a>1</a><b>2</b></x><x><a>2</a><b>3</b></x>",
     ),
+    (
+        (
+            "SET OutputRoot.XMLNSC.r.x[] = (SELECT EVAL('C.NAME') AS n FROM Database.customer AS C "
+            "WHERE C.ID < 3 AND C.ID > EVAL('C.ID - C.AMOUNT + 10.5'));"
+        ),
+        "<x><n>Bob</n></x>",
+    ),
+    (
+        (
+            "SET OutputRoot.XMLNSC.r.x[] = (SELECT A.ID AS a, EVAL('B.NAME') AS b FROM Database.customer AS A, "
+            "Database.customer AS B WHERE A.ID + 1 = B.ID);"
+        ),
+        "<x><a>1</a><b>Bob</b></x><x><a>2</a><b>Cy</b></x>",
+    ),
+    ("SET OutputRoot.XMLNSC.r.x = SELECT SUM(EVAL('C.AMOUNT')) FROM Database.customer AS C;", "<x>30.75</x>"),
     ("SET OutputRoot.XMLNSC.r.x = SELECT COUNT(*) FROM Database.customer AS C;", "<x>3</x>"),
     ("SET OutputRoot.XMLNSC.r.x = SELECT COUNT(C.NOTE) FROM Database.customer AS C;", "<x>2</x>"),
     ("SET OutputRoot.XMLNSC.r.x = SELECT SUM(C.AMOUNT) FROM Database.customer AS C;", "<x>30.75</x>"),
@@ -266,6 +281,15 @@ CHANGING: list[tuple[str, str, list[tuple[Any, ...]]]] = [
         [ADA, BOB, CY, (8, None, None, None)],
     ),
     ("EVAL('DELETE FROM Database.CUSTOMER AS C WHERE C.ID = 3;'); SET OutputRoot.XMLNSC.r = 'ok';", "ok", [ADA, BOB]),
+    (
+        (
+            "DELETE FROM Database.CUSTOMER AS C WHERE C.ID = EVAL('1 + 1'); BEGIN DECLARE EXIT HANDLER FOR "
+            "SQLEXCEPTION SET OutputRoot.XMLNSC.r = SQLERRORTEXT; DELETE FROM Database.CUSTOMER AS C "
+            "WHERE C.ID = EVAL('C.ID'); END;"
+        ),
+        "EVAL:1:1: nothing called C is declared here; declare it first",
+        [ADA, CY],
+    ),
 ]
 
 
