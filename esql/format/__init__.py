@@ -102,9 +102,10 @@ def _block(head: str, last: str, end: str) -> Callable[[Any, int], Iterator[Line
     return lines
 
 
-def _compound(node: syntax.Compound, indent: int) -> Iterator[Line]:
-    atomic = {None: "", True: " ATOMIC", False: " NOT ATOMIC"}[node.atomic]
-    yield from _block(f"{{label!l:…: }}BEGIN{atomic}", "", "END{label!l: };")(node, indent)
+_COMPOUNDS = {
+    atomic: _block(f"{{label!l:…: }}BEGIN{words}", "", "END{label!l: };")
+    for atomic, words in ((None, ""), (True, " ATOMIC"), (False, " NOT ATOMIC"))
+}
 
 
 def _case(node: syntax.CaseStatement, indent: int) -> Iterator[Line]:
@@ -188,7 +189,7 @@ def _module(node: syntax.Module, indent: int) -> Iterator[Line]:
 
 
 _BLOCKS: dict[type, Callable[[Any, int], Iterator[Line]]] = {
-    syntax.Compound: _compound,
+    syntax.Compound: lambda node, indent: _COMPOUNDS[node.atomic](node, indent),
     syntax.CaseStatement: _case,
     syntax.If: _if,
     syntax.For: _block("{label!l:…: }FOR {correlation!d} AS {source} DO", "source", "END FOR{label!l: };"),

@@ -53,6 +53,11 @@ def written(given: Any) -> str:
 # Names
 
 _PLAIN = re.compile(r"[^\W\d]\w*")
+# words that are no names unquoted: of parameters, at the start of an expression, behind a type, of labels
+_OF_PARAMETERS = RESERVED | {"IN", "OUT", "INOUT"}
+_OF_EXPRESSIONS = RESERVED | LITERALS | FORMS
+_BEHIND_TYPES = RESERVED | OPERATORS
+_OF_LABELS = _OF_EXPRESSIONS | STATEMENTS
 
 
 def quoted_name(name: str) -> str:
@@ -71,7 +76,7 @@ def declared_name(name: str) -> str:
 
 def parameter_name(name: str) -> str:
     """Write the name of a parameter, where a direction may stand before it."""
-    return _quoted_if(name, RESERVED | {"IN", "OUT", "INOUT"})
+    return _quoted_if(name, _OF_PARAMETERS)
 
 
 def dotted_name(parts: tuple[str, ...]) -> str:
@@ -81,7 +86,7 @@ def dotted_name(parts: tuple[str, ...]) -> str:
 
 def used_name(name: str) -> str:
     """Write a name where an expression or a path starts with it."""
-    return _quoted_if(name, RESERVED | LITERALS | FORMS)
+    return _quoted_if(name, _OF_EXPRESSIONS)
 
 
 def field_name(name: str) -> str:
@@ -91,12 +96,12 @@ def field_name(name: str) -> str:
 
 def typed_field_name(name: str) -> str:
     """Write a name of a field behind a type, where an operator may stand instead."""
-    return _quoted_if(name, RESERVED | OPERATORS)
+    return _quoted_if(name, _BEHIND_TYPES)
 
 
 def label_name(name: str) -> str:
     """Write a label."""
-    return _quoted_if(name, RESERVED | LITERALS | FORMS | STATEMENTS)
+    return _quoted_if(name, _OF_LABELS)
 
 
 # Paths
@@ -143,32 +148,6 @@ def _index(node: syntax.Index | None) -> str:
             return f"[>{'' if distance is None else value(distance)}]"
         case syntax.IndexFromEnd(distance):
             return f"[<{'' if distance is None else value(distance)}]"
-
-
-# Literals
-
-
-def _literal(node: Any) -> tuple[int, str]:
-    match node:
-        case syntax.Integer(number, hexadecimal):
-            text = f"0x{number:X}" if hexadecimal else str(number)
-        case syntax.Number(text):
-            pass
-        case syntax.String(characters):
-            text = quoted(characters)
-        case syntax.HexString(digits):
-            text = f"X'{digits}'"
-        case syntax.BitString(digits):
-            text = f"B'{digits}'"
-        case syntax.Truth(truth):
-            text = {True: "TRUE", False: "FALSE", None: "UNKNOWN"}[truth]
-        case syntax.TypedLiteral(kind, characters):
-            text = f"{kind} {quoted(characters)}"
-        case syntax.IntervalLiteral(characters, units):
-            text = f"INTERVAL {quoted(characters)} {_QUALIFIER(units)}"
-        case _:
-            text = "NULL"
-    return _TIGHTEST, text
 
 
 def data_type(node: syntax.DataType) -> str:
@@ -272,6 +251,7 @@ _STYLES: dict[str | None, Callable[[Any], str]] = {
     "d": _declared,
     "e": expression,
     "l": label_name,
+    "q": quoted,
     "v": value,
 }
 
@@ -281,19 +261,27 @@ def template(text: str) -> Callable[[Any], str]:
 
     What stands behind the colon goes in front of a field, or around it where it has `…`, and with it: a field that is
     None or False is left out. Behind `!` stands how it is written where `written` would not do: `d` as a declared name,
-    `l` as a label, `v` as a value, `e` with nothing behind it that it could take up, `a` as a list of what is assigned.
+    `l` as a label, `q` as a string in quotes, `v` as a value, `e` with nothing behind it that it could take up, `a` as
+    a list of what is assigned.
     """
-    pieces = [(literal, field, spec or "", _STYLES[style]) for literal, field, spec, style in Formatter().parse(text)]
+    pieces = []
+    text_between = ""
+    for literal, field, spec, style in Formatter().parse(text):
+        text_between += literal  # of which `{{` is a piece for itself
+        if field is not None:
+            before, _, behind = (spec or "").partition("…")
+            pieces.append((field, text_between, text_between + before, _STYLES[style], behind))
+            text_between = ""
 
     def write(node: Any) -> str:
-        texts = []
-        for literal, field, around, style in pieces:
-            texts.append(literal)
-            given = None if field is None else getattr(node, field)
-            if given is not None and given is not False:
-                text = "" if given is True else style(given)
-                texts.append(around.replace("…", text) if "…" in around else around + text)
-        return "".join(texts)
+        made = ""
+        for field, alone, before, style, behind in pieces:
+            given = getattr(node, field)
+            if given is None or given is False:
+                made += alone
+            else:
+                made += before + ("" if given is True else style(given)) + behind
+        return made + text_between
 
     return write
 
@@ -314,6 +302,13 @@ _PARTS: dict[type, Callable[[Any], str]] = {
     syntax.RelativePath: relative_path,
 }
 _TEMPLATES: dict[type, str] = {
+    syntax.Number: "{text}",
+    syntax.String: "{value!q}",
+    syntax.HexString: "X'{digits}'",
+    syntax.BitString: "B'{digits}'",
+    syntax.Null: "NULL",
+    syntax.TypedLiteral: "{type} {text!q}",
+    syntax.IntervalLiteral: "INTERVAL {text!q} {qualifier}",
     syntax.AsBitstream: "ASBITSTREAM({source}{clauses})",
     syntax.Cast: "CAST({sources!a} AS {type}{ccsid: CCSID }{encoding: ENCODING }{format: FORMAT }{default: DEFAULT })",
     syntax.Extract: "EXTRACT({part!d} FROM {source})",
@@ -337,15 +332,8 @@ def _aggregate(node: syntax.Aggregate) -> tuple[int, str]:
 
 
 _WRITERS: dict[type, Callable[[Any], tuple[int, str]]] = {
-    syntax.Integer: _literal,
-    syntax.Number: _literal,
-    syntax.String: _literal,
-    syntax.HexString: _literal,
-    syntax.BitString: _literal,
-    syntax.Truth: _literal,
-    syntax.Null: _literal,
-    syntax.TypedLiteral: _literal,
-    syntax.IntervalLiteral: _literal,
+    syntax.Integer: lambda node: (_TIGHTEST, f"0x{node.value:X}" if node.hexadecimal else str(node.value)),
+    syntax.Truth: lambda node: (_TIGHTEST, {True: "TRUE", False: "FALSE", None: "UNKNOWN"}[node.value]),
     syntax.Path: lambda node: (_TIGHTEST, path(node)),
     syntax.Unary: _unary,
     syntax.Operation: _operation,
