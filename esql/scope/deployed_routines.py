@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from esql import syntax
-from esql.scope.references import DeclaredRoutine, Resolution, Scope, Variable, Visit
+from esql.scope.references import DeclaredRoutine, Resolution, Scope, Variable
 from esql.text import split_lines
 
 Schema = tuple[str, ...]
@@ -128,7 +128,7 @@ def declared(declaration: syntax.Declare, name: str, role: str) -> Variable:
     return Variable(name, declaration.type, role, declaration, declaration.lifetime, declaration.constant)
 
 
-Calls = dict[int, dict[int, DeclaredRoutine]]
+Calls = dict[int, set[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +148,19 @@ def routine_facts(resolutions: Iterable[Resolution]) -> dict[int, RoutineFacts]:
     """
     routines: dict[int, DeclaredRoutine] = {}
     calls: Calls = {}
+    callers: Calls = {}
     propagating: set[int] = set()
     for resolution in resolutions:
         routines.update((id(routine.node), routine) for routine in resolution.routines)
         for visit in resolution.each(syntax.Propagate, syntax.Eval, syntax.Call, syntax.CallStatement):
-            if visit.place.routine is not None:
-                _note(visit, resolution, calls, propagating)
-    callers = _reversed(calls)
+            if visit.place.routine is None:
+                continue
+            caller, called = id(visit.place.routine.node), resolution.of(visit.node)
+            if isinstance(visit.node, syntax.Propagate) or evaluates(visit.node):  # the text of an EVAL may PROPAGATE
+                propagating.add(caller)
+            if isinstance(called, DeclaredRoutine):
+                calls.setdefault(caller, set()).add(id(called.node))
+                callers.setdefault(id(called.node), set()).add(caller)
     may_propagate, recursive = _reached(propagating, lambda key: callers.get(key, ())), _recursive(calls, callers)
     return {key: RoutineFacts(one, key in may_propagate, key in recursive) for key, one in routines.items()}
 
@@ -175,15 +181,6 @@ def evaluates(node: syntax.Node) -> bool:
     return isinstance(node, syntax.Eval) or (isinstance(node, syntax.Call) and node.name[-1].upper() == "EVAL")
 
 
-def _note(visit: Visit, resolution: Resolution, calls: Calls, propagating: set[int]) -> None:
-    node, caller = visit.node, id(visit.place.routine.node) if visit.place.routine else 0
-    found = resolution.of(node)
-    if isinstance(node, syntax.Propagate) or evaluates(node):  # the text of an EVAL may PROPAGATE
-        propagating.add(caller)
-    if isinstance(found, DeclaredRoutine):
-        calls.setdefault(caller, {})[id(found.node)] = found
-
-
 def _reached(start: Iterable[int], following: Callable[[int], Iterable[int]]) -> set[int]:
     found: set[int] = set()
     waiting = list(start)
@@ -195,7 +192,7 @@ def _reached(start: Iterable[int], following: Callable[[int], Iterable[int]]) ->
     return found
 
 
-def _recursive(calls: Calls, callers: Mapping[int, Sequence[int]]) -> set[int]:
+def _recursive(calls: Calls, callers: Calls) -> set[int]:
     """Find the routines that can come to call themselves."""
     recursive: set[int] = set()
     seen: set[int] = set()
@@ -223,11 +220,3 @@ def _finished(calls: Calls) -> list[int]:
                 waiting.append((key, True))
                 waiting.extend((called, False) for called in calls.get(key, ()))
     return order
-
-
-def _reversed(calls: Calls) -> dict[int, list[int]]:
-    callers: dict[int, list[int]] = {}
-    for caller, called in calls.items():
-        for key in called:
-            callers.setdefault(key, []).append(caller)
-    return callers

@@ -27,7 +27,6 @@ from esql.scope.references import (
     Visit,
     find_label,
     find_name,
-    find_prefix,
     find_qualified,
     find_terminal,
     scalar_behind,
@@ -241,14 +240,13 @@ class Walk:
         rest = [*node.columns, node.item, node.condition]
         self._push([item for item in rest if item is not None], inside)
         for source in reversed(node.sources):
-            self._stack.append((self._correlate, (source, "select"), inside))
+            self._stack.append((self._correlate, source, inside))
             self._push((source,), inside)
 
-    def _correlate(self, subject: tuple[syntax.FromItem, str], place: Place) -> None:
-        node, role = subject
+    def _correlate(self, node: syntax.FromItem, place: Place) -> None:
         name = node.correlation or _last_name(node.source)
         if name:
-            self._declare(Variable(name, None, role, node), place, node)
+            self._declare(Variable(name, None, "select", node), place, node)
 
     def _quantified(self, node: syntax.Quantified, place: Place) -> None:
         inside = replace(place, scope=place.scope.inner())
@@ -292,7 +290,7 @@ class Walk:
         self._push(children(node), place)
 
     def _prefix(self, node: syntax.Name, place: Place) -> None:
-        found = find_prefix(node.text, place)
+        found = place.scope.find_either(node.text)
         if found is not None:
             self.references[id(node)] = found
         elif _WORD.fullmatch(node.text) and node.text not in XML_PREFIXES:
@@ -308,7 +306,7 @@ class Walk:
 
     def _create(self, node: syntax.CreateField, place: Place) -> None:
         if node.alias is not None:
-            found = place.scope.find(node.alias, exactly=True) or place.scope.find(node.alias, exactly=False)
+            found = place.scope.find_either(node.alias)
             if found is None:
                 self._miss("reference", node.alias, node, place)
             else:

@@ -108,6 +108,10 @@ class Scope:
             scope = scope.parent
         return None
 
+    def find_either(self, name: str) -> Variable | None:
+        """Find a variable as it is written, or the innermost in another case."""
+        return self.find(name, exactly=True) or self.find(name, exactly=False)
+
     def visible(self) -> Iterator[Variable]:
         """Go through all variables in sight, inner ones first."""
         scope: Scope | None = self
@@ -286,11 +290,6 @@ def find_name(name: str, place: Place) -> Variable | Predefined | None:
         if found is not None:
             return found
     return None
-
-
-def find_prefix(name: str, place: Place) -> Variable | None:
-    """Find the variable that a namespace prefix means."""
-    return place.scope.find(name, exactly=True) or place.scope.find(name, exactly=False)
 
 
 def find_terminal(given: syntax.Expression | None) -> Terminal | None:
