@@ -12,13 +12,15 @@ from typing import Any, TypeVar
 
 from antlr4 import CommonTokenStream, InputStream, Token
 from antlr4.atn.PredictionMode import PredictionMode
+from antlr4.error.Errors import ParseCancellationException
+from antlr4.error.ErrorStrategy import BailErrorStrategy
 
 from engine.budget import pay
 from esql import syntax
 from esql.grammar.generated.ESQLLexer import ESQLLexer as Tokens
 from esql.grammar.generated.ESQLParser import ESQLParser
 from esql.read.expressions import expression
-from esql.read.recovery import Recovery, Stop, may_be_condition
+from esql.read.recovery import Recovery, may_be_condition
 from esql.read.statements import program, statements
 from esql.text import Source, SyntaxProblems, decode
 
@@ -210,25 +212,13 @@ class _Parser(ESQLParser):  # type: ignore[misc]
             raise TooDeepError
 
 
-class _StopAtOnce:
+class _StopAtOnce(BailErrorStrategy):  # type: ignore[misc]
     """Give up at the first problem: another way of reading will be tried."""
 
-    def recoverInline(self, recognizer: Any) -> Any:  # noqa: N802
-        raise Stop
-
     def reportError(self, recognizer: Any, error: Any) -> None:  # noqa: N802
-        raise Stop
-
-    def recover(self, recognizer: Any, error: Any) -> None: ...
-
-    def sync(self, recognizer: Any) -> None: ...
-
-    def reset(self, recognizer: Any) -> None: ...
+        raise ParseCancellationException(error)
 
     def reportMatch(self, recognizer: Any) -> None: ...  # noqa: N802
-
-    def inErrorRecoveryMode(self, recognizer: Any) -> bool:  # noqa: N802
-        return False
 
 
 def try_rule(rule: str, stream: Any) -> Any:
@@ -241,7 +231,7 @@ def try_rule(rule: str, stream: Any) -> Any:
     parser = _Parser(stream, _StopAtOnce(), PredictionMode.SLL)
     try:
         return getattr(parser, rule)()
-    except Stop:
+    except ParseCancellationException:
         return None
 
 

@@ -33,6 +33,11 @@ def every(build: Callable[[Any, Source], T]) -> Callable[[Any, Source], tuple[T,
     return lambda contexts, source: tuple(build(context, source) for context in contexts)
 
 
+def maybe(build: Callable[[Any, Source], T]) -> Callable[[Any, Source], T | None]:
+    """Returns what builds an optional part, which is None where it is absent."""
+    return lambda context, source: None if context is None else build(context, source)
+
+
 def word(token: Any, _: Source) -> str:
     """Give a keyword in capitals."""
     text: str = token.text
@@ -215,15 +220,10 @@ _LONG_NAMES = {"BOOL": "BOOLEAN", "INT": "INTEGER", "CHAR": "CHARACTER", "DEC": 
 _TRUTHS = {"TRUE": True, "FALSE": False, "UNKNOWN": None}
 
 
-def text_of(token: Any) -> str:
+def text_of(token: Any, _: Source | None = None) -> str:
     """Give the value of a string literal, its quotes undone."""
     text: str = token.text
     return text[1:-1].replace("''", "'")
-
-
-def optional_text(token: Any) -> str | None:
-    """Give the value of a string literal, None where it is absent."""
-    return None if token is None else text_of(token)
 
 
 @builds(Rules.LiteralValueContext)
@@ -291,7 +291,7 @@ def qualifier(context: Any, source: Source) -> syntax.Qualifier:
 def data_type(context: Any, source: Source) -> syntax.DataType:
     """Build the type of a declaration."""
     word = context.kind.text.upper()
-    units = None if context.units is None else qualifier(context.units, source)
+    units = maybe(qualifier)(context.units, source)
     return syntax.DataType(_LONG_NAMES.get(word, word), qualifier=units, position=source.of(context))
 
 

@@ -9,7 +9,7 @@ from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.names.predefined import AGGREGATES
 from esql.read import expressions, paths
-from esql.read.expressions import builds, built, each, every, expression, optional, word
+from esql.read.expressions import builds, built, each, every, expression, maybe, optional, word
 from esql.text import Source
 
 # the positions of the older form: ASBITSTREAM(field, encoding, ccsid, set, type, format, options)
@@ -78,15 +78,15 @@ builds(Rules.SubstringContext)(
 builds(Rules.OverlayContext)(
     built(syntax.Overlay, source=expression, replacement=expression, origin=expression, length=optional)
 )
-builds(Rules.RoundContext)(built(syntax.Round, source=expression, places=expression, rounding=paths.optional_name))
+builds(Rules.RoundContext)(built(syntax.Round, source=expression, places=expression, rounding=maybe(paths.name)))
 builds(Rules.AsBitstreamContext)(built(syntax.AsBitstream, source=expression, bits=bitstream_clauses))
 
-_COLUMN: Final = built(syntax.Column, source=expression, name=paths.optional_relative_path)
-_FROM_ITEM: Final = built(syntax.FromItem, source=expression, correlation=paths.optional_name)
+_COLUMN: Final = built(syntax.Column, source=expression, name=maybe(paths.relative_path))
+_FROM_ITEM: Final = built(syntax.FromItem, source=expression, correlation=maybe(paths.name))
 builds(Rules.RowConstructorContext)(built(syntax.Row, columns=every(_COLUMN)))
 builds(Rules.ListConstructorContext)(built(syntax.ListOf, elements=each))
 builds(Rules.QuantifiedContext)(
-    built(syntax.Quantified, quantifier=word, source=paths.path, correlation=paths.optional_name, condition=expression)
+    built(syntax.Quantified, quantifier=word, source=paths.path, correlation=maybe(paths.name), condition=expression)
 )
 
 
@@ -95,7 +95,7 @@ def _passthru(context: Any, source: Source) -> syntax.Expression:
     values = each(context.values, source)
     if context.given is not None:
         values = expressions.arguments(context.given, source)
-    database = paths.optional_path(context.database, source)
+    database = maybe(paths.path)(context.database, source)
     return syntax.PassthruCall(expression(context.sql, source), values, database, position=source.of(context))
 
 

@@ -23,11 +23,6 @@ def name(context: Any, _: Source | None = None) -> str:
     return unquoted(context.start)
 
 
-def optional_name(context: Any, _: Source | None = None) -> str | None:
-    """Give the name of an optional rule, None where it is absent."""
-    return None if context is None else name(context)
-
-
 def parts(context: Any, _: Source | None = None) -> tuple[str, ...]:
     """Give the parts of a dotted name."""
     return tuple(name(part) for part in context.parts)
@@ -39,19 +34,9 @@ def path(context: Any, source: Source) -> syntax.Path:
     return syntax.Path(name(context.head), _steps(context, source), _index(context.first, source), position=at)
 
 
-def optional_path(context: Any, source: Source) -> syntax.Path | None:
-    """Build a field reference, None where it is absent."""
-    return None if context is None else path(context, source)
-
-
 def relative_path(context: Any, source: Source) -> syntax.RelativePath:
     """Build steps that start elsewhere."""
     return syntax.RelativePath(_steps(context, source), position=source.of(context))
-
-
-def optional_relative_path(context: Any, source: Source) -> syntax.RelativePath | None:
-    """Build steps that start elsewhere, None where they are absent."""
-    return None if context is None else relative_path(context, source)
 
 
 @expressions.builds(Rules.ReferenceValueContext)

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from antlr4.error.Errors import InputMismatchException, RecognitionException
+from antlr4.error.ErrorStrategy import DefaultErrorStrategy
 
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.names.predefined import STATEMENTS
@@ -158,10 +159,6 @@ def _is_complete(token: Any) -> bool:
     ) or (token.text.isalpha() and token.type not in _STARTS)
 
 
-class Stop(Exception):
-    """The quick way of reading met a problem."""
-
-
 class _UnclosedError(RecognitionException):  # type: ignore[misc]
     """The END of a block is missing: every rule up to that block is left."""
 
@@ -170,7 +167,7 @@ class _UnclosedError(RecognitionException):  # type: ignore[misc]
         self.block = block
 
 
-class Recovery:
+class Recovery(DefaultErrorStrategy):  # type: ignore[misc]
     """The parser's error handler; all problems go to the source.
 
     A problem inside a statement leaves the statement, whichever rule found it, and reading goes on behind its `;`. A
@@ -179,19 +176,13 @@ class Recovery:
     """
 
     def __init__(self, source: Source) -> None:
+        super().__init__()
         self.source = source
         self._orphans: list[str] = []
         self._furthest = -1
 
-    def reset(self, recognizer: Any) -> None:
-        """Begin: there is nothing to undo."""
-
     def reportMatch(self, recognizer: Any) -> None:  # noqa: N802
         """Go on after a match: nothing is remembered."""
-
-    def inErrorRecoveryMode(self, recognizer: Any) -> bool:  # noqa: N802
-        """Say no: a problem is over once it is written down."""
-        return False
 
     # Between statements
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.read import expressions, paths
-from esql.read.expressions import Register, built, each, every, expression, optional, word
+from esql.read.expressions import Register, built, each, every, expression, maybe, optional, word
 from esql.read.functions import bitstream_clauses, keyed
 from esql.text import Source
 
@@ -28,14 +28,6 @@ def statements(context: Any, source: Source) -> tuple[syntax.Statement, ...]:
     return tuple(BUILDERS[type(item)](item, source) for item in context.items)
 
 
-def _optional_statements(context: Any, source: Source) -> tuple[syntax.Statement, ...] | None:
-    return None if context is None else statements(context, source)
-
-
-def _optional_word(token: Any, source: Source) -> str | None:
-    return None if token is None else word(token, source)
-
-
 def _first_word(context: Any, _: Source) -> str | None:
     return None if context is None else context.start.text.upper()
 
@@ -49,7 +41,7 @@ def _label_of(context: Any, source: Source) -> str | None:
     """Find the label before a block, and see that the one after its END is the same."""
     before = context.parentCtx
     label = paths.name(before.name) if type(before) is Rules.LabelledStatementContext else None
-    ending = paths.optional_name(context.name)
+    ending = maybe(paths.name)(context.name, source)
     if ending is not None and ending != label:
         expected = "has no label" if label is None else f"has the label {label}"
         source.problem_at(context.name, f"the label {ending} does not belong here: this block {expected}")
@@ -71,6 +63,7 @@ def _compound(context: Any, source: Source) -> syntax.Statement:
     return syntax.Compound(statements(context.body, source), atomic, label, position=source.of(context))
 
 
+_OTHERWISE: Final = maybe(statements)
 _CASE_BRANCH: Final = built(syntax.CaseStatementBranch, condition=expression, body=statements)
 _CHANGE: Final = built(syntax.ColumnChange, target=paths.path, source=expression)
 
@@ -80,9 +73,9 @@ builds(Rules.CallStatementContext)(
         syntax.CallStatement,
         routine=paths.parts,
         given=expressions.arguments,
-        database=paths.optional_path,
+        database=maybe(paths.path),
         schema=optional,
-        target=paths.optional_path,
+        target=maybe(paths.path),
     )
 )
 builds(Rules.CaseStatementContext)(
@@ -91,7 +84,7 @@ builds(Rules.CaseStatementContext)(
         _else_position,
         operand=optional,
         branches=every(_CASE_BRANCH),
-        otherwise=_optional_statements,
+        otherwise=_OTHERWISE,
     )
 )
 builds(Rules.ForStatementContext)(
@@ -108,30 +101,30 @@ builds(Rules.ResignalStatementContext)(built(syntax.Resignal))
 builds(Rules.AttachStatementContext)(built(syntax.Attach, source=paths.path, target=paths.path, placement=_first_word))
 builds(Rules.DetachStatementContext)(built(syntax.Detach, source=paths.path))
 builds(Rules.SetStatementContext)(
-    built(syntax.SetStatement, target=paths.path, source=expression, attribute=_optional_word)
+    built(syntax.SetStatement, target=paths.path, source=expression, attribute=maybe(word))
 )
 builds(Rules.DeleteFieldStatementContext)(built(syntax.DeleteField, target=paths.path, where=_first_word))
-builds(Rules.CommitStatementContext)(built(syntax.Commit, database=paths.optional_path))
-builds(Rules.RollbackStatementContext)(built(syntax.Rollback, database=paths.optional_path))
+builds(Rules.CommitStatementContext)(built(syntax.Commit, database=maybe(paths.path)))
+builds(Rules.RollbackStatementContext)(built(syntax.Rollback, database=maybe(paths.path)))
 builds(Rules.PassthruOldStatementContext)(built(syntax.Passthru, sql=expression, values=each))
 builds(Rules.UpdateStatementContext)(
     built(
         syntax.Update,
         table=paths.path,
         changes=every(_CHANGE),
-        correlation=paths.optional_name,
+        correlation=maybe(paths.name),
         condition=optional,
     )
 )
 builds(Rules.DeleteFromStatementContext)(
-    built(syntax.DeleteFrom, table=paths.path, correlation=paths.optional_name, condition=optional)
+    built(syntax.DeleteFrom, table=paths.path, correlation=maybe(paths.name), condition=optional)
 )
 
 
 @builds(Rules.IfStatementContext)
 def _if(context: Any, source: Source) -> syntax.Statement:
     branches = tuple(_if_branch(branch, source) for branch in (context, *context.branches))
-    otherwise = _optional_statements(context.otherwise, source)
+    otherwise = _OTHERWISE(context.otherwise, source)
     return syntax.If(branches, otherwise, _else_position(context, source), position=source.of(context))
 
 
@@ -180,7 +173,7 @@ def _propagate(context: Any, source: Source) -> syntax.Statement:
 def _condition(context: Any, source: Source) -> syntax.HandlerCondition:
     at = source.of(context)
     if context.pattern is not None:
-        pattern, escape = expressions.text_of(context.pattern), expressions.optional_text(context.escape)
+        pattern, escape = expressions.text_of(context.pattern), maybe(expressions.text_of)(context.escape, source)
         return syntax.HandlerCondition("LIKE", pattern, escape, position=at)
     if context.kind is not None:
         return syntax.HandlerCondition(context.kind.text.upper(), position=at)
@@ -246,7 +239,7 @@ _CLAUSES = {
 
 @builds(Rules.PassthruStatementContext)
 def _passthru(context: Any, source: Source) -> syntax.Statement:
-    sql, database = expression(context.sql, source), paths.optional_path(context.database, source)
+    sql, database = expression(context.sql, source), maybe(paths.path)(context.database, source)
     values = () if context.given is None else expressions.arguments(context.given, source)
     return syntax.Passthru(sql, values, database, position=source.of(context))
 
@@ -346,7 +339,7 @@ _PARAMETER: Final = built(
     syntax.Parameter,
     name=paths.name,
     type_=expressions.data_type,
-    direction=_optional_word,
+    direction=maybe(word),
     constant=lambda token, _: token is not None,
     null=_nullable,
 )
