@@ -22,9 +22,9 @@ such a choice.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 import yaml
 
@@ -37,6 +37,9 @@ KEYS: Final = ("flow", "subflow", "schema", "properties", "userProperties", "pro
 ARROW: Final = "->"
 PLAIN: Final = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]*")
 SHORT: Final = 100  # a node that fits this many characters is written on its own line
+
+Data: TypeAlias = "str | list[Data] | dict[str, Data]"
+Way: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,55 +271,82 @@ def write_flow(flow: Flow) -> str:
     nodes:
       In: {type: MQInput}
     """
-    return yaml_text(_document(flow))
+    document: dict[str, Data] = {"subflow" if flow.is_subflow else "flow": flow.name}
+    parts: dict[str, Data] = {
+        "schema": flow.schema,
+        "properties": _values(flow.properties),
+        "userProperties": _values(flow.user_properties),
+        "promote": {promotion.name: [str(target) for target in promotion.targets] for promotion in flow.promotions},
+        "nodes": {use.label: _kind(use) | _values(use.settings) for use in flow.nodes},
+        "wires": _wires(flow),
+    }
+    return yaml_text(document | {name: part for name, part in parts.items() if part}, _on_one_line)
 
 
-def yaml_text(document: Iterable[yaml.Event]) -> str:
-    """The text of a YAML document."""
+def _kind(use: NodeUse) -> dict[str, Data]:
+    return {"subflow": use.subflow} if use.subflow else {"type": use.type}
+
+
+def _values(settings: Iterable[Setting]) -> dict[str, Data]:
+    return {setting.name: _written(setting.value) for setting in settings}
+
+
+def _written(value: Value) -> Data:
+    if isinstance(value, str):
+        return value
+    return [item if isinstance(item, str) else _values(item) for item in value]
+
+
+def _wires(flow: Flow) -> Data:
+    labels = {use.label for use in flow.nodes}
+    return [_wire(wire, labels) for wire in flow.wires]
+
+
+def _wire(wire: Wire, labels: set[str]) -> str:
+    short = wire.target_terminal == "in" and wire.target in labels
+    target = wire.target if short else f"{wire.target}.{wire.target_terminal}"
+    return f"{wire.source}.{wire.source_terminal} {ARROW} {target}"
+
+
+def _on_one_line(way: Way, data: Data) -> bool:
+    """Returns True for lists of texts but the wires, and for nodes that are short."""
+    if isinstance(data, list):
+        return way != ("wires",) and all(isinstance(item, str) for item in data)
+    if way[:1] != ("nodes",) or len(way) != 2 or isinstance(data, str):
+        return False
+    texts = [way[1], *(part for entry in data.items() for part in entry)]
+    lengths = [len(text) for text in texts if isinstance(text, str) and "\n" not in text]
+    return len(lengths) == len(texts) and sum(lengths) < SHORT
+
+
+def yaml_text(document: Data, on_one_line: Callable[[Way, Data], bool]) -> str:
+    """The text of a YAML document; `on_one_line` is asked of each list and table, with the keys that lead to it."""
     events = [
         *(yaml.StreamStartEvent(), yaml.DocumentStartEvent(explicit=False)),
-        *document,
+        *_events(document, (), on_one_line),
         *(yaml.DocumentEndEvent(explicit=False), yaml.StreamEndEvent()),
     ]
     text: str = yaml.emit(events, Dumper=yaml.SafeDumper, allow_unicode=True, width=1 << 30)
     return text
 
 
-def _document(flow: Flow) -> Iterator[yaml.Event]:
-    yield _begin_table()
-    yield from _text("subflow" if flow.is_subflow else "flow")
-    yield from _text(flow.name)
-    if flow.schema:
-        yield from _text("schema")
-        yield from _text(flow.schema)
-    yield from _section("properties", (_setting(setting) for setting in flow.properties))
-    yield from _section("userProperties", (_setting(setting) for setting in flow.user_properties))
-    yield from _section("promote", (_list(p.name, map(str, p.targets)) for p in flow.promotions))
-    yield from _section("nodes", (_node(use) for use in flow.nodes))
-    if flow.wires:
-        labels = {use.label for use in flow.nodes}
-        yield from _list("wires", (_wire(wire, labels) for wire in flow.wires), on_one_line=False)
-    yield yaml.MappingEndEvent()
-
-
-def _begin_table(*, on_one_line: bool = False) -> yaml.Event:
-    return yaml.MappingStartEvent(None, None, implicit=True, flow_style=on_one_line)
-
-
-def _section(name: str, entries: Iterable[Iterable[yaml.Event]]) -> Iterator[yaml.Event]:
-    events = [event for entry in entries for event in entry]
-    if events:
-        yield from _text(name)
-        yield _begin_table()
-        yield from events
+def _events(data: Data, way: Way, on_one_line: Callable[[Way, Data], bool]) -> Iterator[yaml.Event]:
+    if isinstance(data, str):
+        yield _scalar(data)
+    elif isinstance(data, list):
+        yield yaml.SequenceStartEvent(None, None, implicit=True, flow_style=on_one_line(way, data))
+        for item in data:
+            yield from _events(item, way, on_one_line)
+        yield yaml.SequenceEndEvent()
+    else:
+        yield yaml.MappingStartEvent(None, None, implicit=True, flow_style=on_one_line(way, data))
+        for key, value in data.items():
+            yield _scalar(key)
+            yield from _events(value, (*way, key), on_one_line)
         yield yaml.MappingEndEvent()
 
 
-def _text(text: str) -> Iterator[yaml.Event]:
-    yield scalar(text)
-
-
-def scalar(text: str) -> yaml.Event:
+def _scalar(text: str) -> yaml.Event:
     """A text that is read back as it is: in block style where it has lines, quoted only where YAML needs it."""
     style = None
     if text in NULL_WORDS or text == "<<":  # which would merge tables
@@ -326,52 +356,3 @@ def scalar(text: str) -> yaml.Event:
     elif "\n" in text:
         style = "|"
     return yaml.ScalarEvent(None, None, (True, True), text, style=style)
-
-
-def _list(name: str, texts: Iterable[str], *, on_one_line: bool = True) -> Iterator[yaml.Event]:
-    yield from _text(name)
-    yield yaml.SequenceStartEvent(None, None, implicit=True, flow_style=on_one_line)
-    for text in texts:
-        yield from _text(text)
-    yield yaml.SequenceEndEvent()
-
-
-def _setting(setting: Setting) -> Iterator[yaml.Event]:
-    yield from _text(setting.name)
-    yield from _value(setting.value)
-
-
-def _value(value: Value) -> Iterator[yaml.Event]:
-    if isinstance(value, str):
-        yield from _text(value)
-        return
-    yield yaml.SequenceStartEvent(None, None, implicit=True, flow_style=all(isinstance(item, str) for item in value))
-    for item in value:
-        yield from _text(item) if isinstance(item, str) else _row(item)
-    yield yaml.SequenceEndEvent()
-
-
-def _row(row: Row) -> Iterator[yaml.Event]:
-    yield _begin_table(on_one_line=not row)
-    for setting in row:
-        yield from _setting(setting)
-    yield yaml.MappingEndEvent()
-
-
-def _node(use: NodeUse) -> Iterator[yaml.Event]:
-    kind = ("subflow", use.subflow) if use.subflow else ("type", use.type)
-    texts: list[Any] = [use.label, *kind, *(part for s in use.settings for part in (s.name, s.value))]
-    on_one_line = all(isinstance(text, str) and "\n" not in text for text in texts) and sum(map(len, texts)) < SHORT
-    yield from _text(use.label)
-    yield _begin_table(on_one_line=on_one_line)
-    for text in kind:
-        yield from _text(text)
-    for setting in use.settings:
-        yield from _setting(setting)
-    yield yaml.MappingEndEvent()
-
-
-def _wire(wire: Wire, labels: set[str]) -> str:
-    short = wire.target_terminal == "in" and wire.target in labels
-    target = wire.target if short else f"{wire.target}.{wire.target_terminal}"
-    return f"{wire.source}.{wire.source_terminal} {ARROW} {target}"

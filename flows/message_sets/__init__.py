@@ -10,13 +10,11 @@ from pathlib import Path
 from posixpath import join, normpath
 from typing import Any, Final, TypeAlias
 
-import yaml
-
 from engine.errors import BrokerError, Problem, line_of_file, marked
 from engine.flow.definition import Flow, NodeUse
 from engine.node import camel_case
 from engine.parser import Parser, Template
-from flows.flow_yaml import scalar, yaml_text
+from flows.flow_yaml import Data, Way, yaml_text
 from flows.message_sets.yaml_reader import FACETS, UNBOUNDED_WORD, read_message_set
 from flows.yaml_document import content_of
 from parsers.markup.xml_schema import INVALID, Schemas, ValidatedXmlnsc
@@ -107,8 +105,6 @@ def _of_schemas(flow: Flow, files: Mapping[str, bytes]) -> tuple[Mapping[str, Pa
 
 SHORT: Final = 110  # a table that fits this many characters is written on its own line
 
-Data: TypeAlias = "str | list[Data] | dict[str, Data]"
-
 
 def write_message_set(message_set: MessageSet) -> str:
     """The YAML of a message set; reading it gives an equal set.
@@ -121,24 +117,13 @@ def write_message_set(message_set: MessageSet) -> str:
         members:
         - {field: text, type: string, maxLength: 9}
     """
-    return yaml_text(_events(_set(message_set), on_top=True))
+    return yaml_text(_set(message_set), _on_one_line)
 
 
-def _events(data: Data, *, on_top: bool = False) -> Iterator[yaml.Event]:
-    short = not on_top and len(str(data)) < SHORT
-    if isinstance(data, str):
-        yield scalar(data)
-    elif isinstance(data, list):
-        yield yaml.SequenceStartEvent(None, None, implicit=True, flow_style=all(isinstance(i, str) for i in data))
-        for item in data:
-            yield from _events(item)
-        yield yaml.SequenceEndEvent()
-    else:
-        yield yaml.MappingStartEvent(None, None, implicit=True, flow_style=short and "'members'" not in str(data))
-        for key, value in data.items():
-            yield scalar(key)
-            yield from _events(value)
-        yield yaml.MappingEndEvent()
+def _on_one_line(way: Way, data: Data) -> bool:
+    if isinstance(data, list):
+        return all(isinstance(item, str) for item in data)
+    return bool(way) and len(str(data)) < SHORT and "'members'" not in str(data)
 
 
 def _said(**entries: Data | None) -> dict[str, Data]:
