@@ -6,7 +6,6 @@ who runs a flow lists the files, and a flow that needs a node of another file is
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import re
 import sys
@@ -22,15 +21,14 @@ from typing import Any, Final, NamedTuple
 
 from engine.catalog import Catalog
 from engine.errors import ConfigurationException, Problem, reason
-from engine.files.allowed_folders import check_link
 from engine.files.input_files import read_file as read_input
 from engine.flow.definition import Flow, expand, file_of
 from engine.flow.label_routes import NO_NAMES, Labels
-from engine.flow.lint import UNFIT, lint
+from engine.flow.lint import lint
 from engine.node import NodeType, node_catalog
 from flows.flow_yaml import Reading, read_flow, write_flow
 from flows.programs import files_of
-from flows.yaml_document import LARGEST
+from flows.yaml_document import content_or_problem
 
 ENDINGS: Final = (".yaml", ".yml")
 MOST_FILES: Final = 1000
@@ -71,7 +69,7 @@ def load(*files: str) -> Loaded:
     for file, user in waiting:
         if file in readings or len(readings) == MOST_FILES:
             continue
-        reading = read_file(file) if file in given else _read_beside(file, user)
+        reading = read_file(file, None if file in given else dirname(user))
         flow = reading.flow
         if flow is None or not flow.name or flow.is_subflow or file in given:
             readings[file] = reading
@@ -98,9 +96,17 @@ def load_flow(file: str, *, catalog: Catalog[NodeType] = node_catalog) -> Flow:
 
 def is_flow_file(path: Path) -> bool:
     """Returns whether a YAML file is one of a flow or subflow, not of tests or a message set, by its beginning."""
+    return _begins(path, _FLOW_FILE) and not has_cases(path)
+
+
+def has_cases(path: Path) -> bool:
+    """Returns whether a YAML file is one of tests, by its beginning."""
+    return _begins(path, _TEST_FILE)
+
+
+def _begins(path: Path, pattern: re.Pattern[bytes]) -> bool:
     with path.open("rb") as opened:
-        head = opened.read(_HEAD)
-    return _FLOW_FILE.search(head) is not None and _TEST_FILE.search(head) is None
+        return pattern.search(opened.read(_HEAD)) is not None
 
 
 def flow_files_in(folder: Path) -> list[str]:
@@ -114,22 +120,10 @@ def flow_files_in(folder: Path) -> list[str]:
     return [str(path) for path in sorted(seen) if is_flow_file(path)]
 
 
-def read_file(file: str) -> Reading:
-    """The flow of one file by itself."""
-    try:
-        with Path(file).open("rb") as opened:
-            return read_flow(opened.read(4 * LARGEST + 4), file)
-    except OSError as error:
-        return Reading(None, (Problem(file, 0, 0, UNFIT, f"cannot be read: {reason(error)}"),))
-
-
-def _read_beside(file: str, user: str) -> Reading:
-    """The flow of a file that another uses; one that a link leads to elsewhere is not read."""
-    try:
-        check_link(file, dirname(user))
-    except ConfigurationException as error:
-        return Reading(None, (Problem(file, 0, 0, UNFIT, error.text),))
-    return read_file(file)
+def read_file(file: str, base: str | None = None) -> Reading:
+    """The flow of one file by itself; one that files in `base` use is not read through a link that leads elsewhere."""
+    content = content_or_problem(file, base)
+    return Reading(None, (content,)) if isinstance(content, Problem) else read_flow(content, file)
 
 
 def _used(flow: Flow) -> Iterator[str]:
@@ -180,7 +174,7 @@ class Shipped:
             parts += [PurePosixPath(name).name.encode(), data]
         for named, value in self.given:
             parts += [named.encode(), value.encode()]
-        return hashlib.sha256(b"".join(b"%d:%s" % (len(part), part) for part in parts)).hexdigest()
+        return sha256(b"".join(b"%d:%s" % (len(part), part) for part in parts)).hexdigest()
 
     def told(self, given: Mapping[str, str]) -> Shipped:
         """The same flow in a broker that tells its programs these properties."""
@@ -240,9 +234,10 @@ def load_nodes(files: Iterable[str]) -> tuple[str, ...]:
     for file in files:
         before = set(node_catalog)
         if _is_new(Path(file)):
-            own += sorted(set(node_catalog) - before) or _refuse(
-                file, "defines no node: put @node on a dataclass in it"
-            )
+            types = sorted(set(node_catalog) - before)
+            if not types:
+                raise _complaint(file, "defines no node: put @node on a dataclass in it")
+            own += types
     return tuple(own)
 
 
@@ -267,10 +262,6 @@ def _is_new(path: Path) -> bool:
         text_of = error.text if isinstance(error, ConfigurationException) else f"{error.__class__.__name__}: {error}"
         raise _complaint(str(path), f"cannot be loaded: {text_of}") from error
     return True
-
-
-def _refuse(file: str, text: str) -> list[str]:
-    raise _complaint(file, text)
 
 
 def _complaint(file: str, text: str) -> ConfigurationException:

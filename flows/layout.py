@@ -12,15 +12,14 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from os.path import dirname
-from pathlib import Path, PurePath
+from os.path import dirname, lexists
+from pathlib import PurePath
 from statistics import mean
 from typing import Final, NamedTuple, TypeAlias
 
-from engine.errors import ConfigurationException, Problem, reason
-from engine.files.allowed_folders import check_link
+from engine.errors import Problem
 from engine.flow.lint import UNFIT
-from flows.yaml_document import LARGEST, Complaints, Scalar, Tree, decoded, read_document
+from flows.yaml_document import Complaints, Scalar, Tree, content_or_problem, decoded, read_document
 from flows.yaml_document import Mapping as Table
 from flows.yaml_document import Sequence as Row
 
@@ -297,16 +296,10 @@ def layout_file(flow_file: str) -> str:
 def layout_of(flow_file: str) -> tuple[Layout, tuple[Problem, ...]]:
     """The positions in the file beside a flow's, none where there is no such file, and what is wrong with it."""
     file = layout_file(flow_file)
-    try:
-        check_link(file, dirname(flow_file))
-        with Path(file).open("rb") as opened:
-            text = decoded(opened.read(4 * LARGEST + 4), file)
-    except FileNotFoundError:
+    if not lexists(file):
         return NO_LAYOUT, ()
-    except ConfigurationException as error:
-        return NO_LAYOUT, (Problem(file, 0, 0, UNFIT, error.text),)
-    except OSError as error:
-        return NO_LAYOUT, (Problem(file, 0, 0, UNFIT, f"cannot be read: {reason(error)}"),)
+    content = content_or_problem(file, dirname(flow_file))
+    text = content if isinstance(content, Problem) else decoded(content, file)
     return (NO_LAYOUT, (text,)) if isinstance(text, Problem) else read_layout(text, file)
 
 

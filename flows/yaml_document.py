@@ -225,10 +225,24 @@ def content_of(path: Path, base: str | Path | None = None) -> bytes:
 
     One that was found for a file in the folder `base` is not read through a link that leads elsewhere.
     """
-    if base is not None:
-        check_link(path, base)
     try:
-        with path.open("rb") as opened:
-            return opened.read(4 * LARGEST + 4)
+        return _content(path, base)
     except OSError as error:
         raise ConfigurationException(f"{path} cannot be read: {reason(error)}") from error
+
+
+def content_or_problem(file: str, base: str | None = None) -> bytes | Problem:
+    """The bytes of a file, as `content_of` returns them, or the problem that it cannot be read."""
+    try:
+        return _content(Path(file), base)
+    except ConfigurationException as error:
+        return Problem(file, 0, 0, UNFIT, error.text)
+    except OSError as error:
+        return Problem(file, 0, 0, UNFIT, f"cannot be read: {reason(error)}")
+
+
+def _content(path: Path, base: str | Path | None) -> bytes:
+    if base is not None:
+        check_link(path, base)
+    with path.open("rb") as opened:
+        return opened.read(4 * LARGEST + 4)

@@ -17,9 +17,8 @@ from os.path import isfile
 from pathlib import Path
 from typing import Final
 
-from engine.errors import Place, Problem, reason
+from engine.errors import Place, Problem
 from engine.flow.definition import Setting
-from engine.flow.lint import UNFIT
 from engine.mq.definitions import QueueDefinition
 from engine.testing.case import (
     Call,
@@ -36,7 +35,7 @@ from engine.testing.case import (
 from engine.testing.databases import expected_tables, given_tables
 from engine.testing.messages import Messages, Tables
 from engine.work import QueueAttributes
-from flows.yaml_document import LARGEST, Complaints, Mapping, Scalar, Tree, read_document
+from flows.yaml_document import Complaints, Mapping, Scalar, Tree, content_or_problem, decoded, read_document
 
 SETTINGS: Final = ("flow", "properties", "userProperties", "queues", "stubs", "tables")
 KEYS: Final = (*SETTINGS, "cases")
@@ -65,16 +64,9 @@ class Reading:
 
 def read_file(file: str) -> Reading:
     """The cases of a file."""
-    try:
-        with Path(file).open("rb") as opened:
-            data = opened.read(4 * LARGEST + 4)
-        return read_cases(data.decode("utf-8-sig"), file)
-    except OSError as error:
-        return Reading(file, (), (Problem(file, 0, 0, UNFIT, f"cannot be read: {reason(error)}"),))
-    except UnicodeDecodeError as error:
-        before = error.object[: error.start]
-        line, column = before.count(b"\n") + 1, len(before) - before.rfind(b"\n")
-        return Reading(file, (), (Problem(file, line, column, UNFIT, "not UTF-8; save the file as UTF-8"),))
+    content = content_or_problem(file)
+    text = content if isinstance(content, Problem) else decoded(content, file)
+    return Reading(file, (), (text,)) if isinstance(text, Problem) else read_cases(text, file)
 
 
 def read_cases(text: str, file: str) -> Reading:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,11 +14,9 @@ from engine.testing.case import Case
 from engine.testing.reading import Reading, read_file
 from engine.testing.running import Flows, run
 from engine.testing.verdict import Failure, judge
-from flows.files import ENDINGS, is_flow_file
+from flows.files import ENDINGS, has_cases, is_flow_file
 
 FOLDER: Final = "tests"
-_HEAD: Final = 1 << 20
-_TEST_FILE: Final = re.compile(rb"^cases\s*:", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +37,7 @@ class Result:
 
 def is_test_file(path: Path) -> bool:
     """Returns whether a file is one of cases: a YAML file in a folder called tests that has a table of them."""
-    if path.suffix not in ENDINGS or path.parent.name != FOLDER:
-        return False
-    with path.open("rb") as opened:
-        return _TEST_FILE.search(opened.read(_HEAD)) is not None
+    return path.suffix in ENDINGS and path.parent.name == FOLDER and has_cases(path)
 
 
 def find_files(paths: Iterable[str]) -> list[str]:

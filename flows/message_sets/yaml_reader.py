@@ -31,9 +31,9 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, get_args
 
 from engine.catalog import did_you_mean
-from engine.errors import BrokerError, ConfigurationException, Place, Problem, reason
+from engine.errors import BrokerError, ConfigurationException, Place, Problem
 from engine.node import Property, camel_case, properties_of
-from flows.yaml_document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree, read_table
+from flows.yaml_document import Complaints, Mapping, Scalar, Sequence, Tree, content_of, read_table
 from parsers.mrm.model import (
     NOTHING,
     UNBOUNDED,
@@ -95,11 +95,7 @@ class Reading(NamedTuple):
 
 def load_message_set(file: str) -> MessageSet:
     """The message set of a file; raises with everything that is wrong with it."""
-    try:
-        with Path(file).open("rb") as opened:
-            reading = read_message_set(opened.read(4 * LARGEST + 4), file)
-    except OSError as error:
-        raise ConfigurationException(f"{file} cannot be read: {reason(error)}") from error
+    reading = read_message_set(content_of(Path(file)), file)
     if reading.message_set is None or reading.problems:
         problems = reading.problems
         raise ConfigurationException(f"{file} is no message set: {problems[0].text}", problems)
