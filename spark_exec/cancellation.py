@@ -6,13 +6,14 @@ import os
 import shutil
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+import psutil
 
 from engine.files.output_files import write_file
 
@@ -23,9 +24,7 @@ if TYPE_CHECKING:
 MANIFEST: Final = "_manifest.json"
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _JAVA_ENDS: Final = 3.0  # seconds that Java gets to remove its folders
-_OFTEN: Final = 0.02
 _ERRORS: Final = 2  # the descriptor of standard error
-_PROCESSES: Final = Path("/proc")
 
 Manifest: TypeAlias = Callable[[str], str]
 
@@ -108,48 +107,23 @@ def _standard_error() -> int:
 
 def _end_others() -> None:
     """Ends the processes that this one has started, and those that they have: Java in order, if it is quick."""
-    family = descendants(os.getpid())
-    java = [number for number, name in family if name.startswith("java")]
-    for number, _ in family:
-        _send(number, signal.SIGTERM if number in java else signal.SIGKILL)
-    until = time.monotonic() + _JAVA_ENDS
-    while any(map(_is_alive, java)) and time.monotonic() < until:
-        time.sleep(_OFTEN)
-    for number, _ in (*family, *descendants(os.getpid())):
-        _send(number, signal.SIGKILL)
+    own = psutil.Process()
+    family = own.children(recursive=True)
+    java = list(filter(_is_java, family))
+    for process in family:
+        _send(process, signal.SIGTERM if process in java else signal.SIGKILL)
+    psutil.wait_procs(java, timeout=_JAVA_ENDS)
+    for process in (*family, *own.children(recursive=True)):
+        _send(process, signal.SIGKILL)
 
 
-def _send(number: int, which: signal.Signals) -> None:
-    with suppress(OSError):
-        os.kill(number, which)
-
-
-def _is_alive(number: int) -> bool:
-    """Returns False for a process that has ended, also where nobody has asked how."""
+def _is_java(process: psutil.Process) -> bool:
     try:
-        return _stat(number)[0] != "Z"
-    except (OSError, ValueError):
+        return str(process.name()).startswith("java")
+    except psutil.Error:  # it has ended meanwhile
         return False
 
 
-def descendants(top: int) -> list[tuple[int, str]]:
-    """Returns the processes that one has started, and so on, each with its name; none where there is no /proc."""
-    found: dict[int, list[tuple[int, str]]] = {}
-    for entry in _PROCESSES.glob("[0-9]*"):
-        with suppress(OSError, ValueError):
-            _, parent, name = _stat(int(entry.name))
-            found.setdefault(parent, []).append((int(entry.name), name))
-    family, pending = list[tuple[int, str]](), [top]
-    while pending:
-        own = found.get(pending.pop(), [])
-        family += own
-        pending += [number for number, _ in own]
-    return family
-
-
-def _stat(number: int) -> tuple[str, int, str]:
-    """Returns the state, the parent and the name of a process."""
-    text = (_PROCESSES / str(number) / "stat").read_text("utf-8", errors="replace")
-    before, _, after = text.rpartition(")")
-    state, parent = after.split()[:2]
-    return state, int(parent), before.partition("(")[2]
+def _send(process: psutil.Process, number: signal.Signals) -> None:
+    with suppress(psutil.Error):
+        process.send_signal(number)

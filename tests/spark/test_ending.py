@@ -10,10 +10,10 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from pyarrow.parquet import read_metadata
 
-from spark_exec.cancellation import descendants
 from tests.broker.running import until
 from tests.cli.command_line import PROGRAM, ROOT, penstock
 
@@ -70,9 +70,10 @@ def test_the_end_is_told_while_java_starts(tmp_path: Path) -> None:
     assert (143, "penstock: ended by SIGTERM: nothing has been written\n") == (ended.returncode, ended.stderr)
 
 
-def family_names(number: int) -> list[str]:
-    """The names of the processes that another has started."""
-    return [name for _, name in descendants(number)]
+def family_of(number: int) -> list[psutil.Process]:
+    """The processes that another has started, and those that they have."""
+    found: list[psutil.Process] = psutil.Process(number).children(recursive=True)
+    return found
 
 
 @pytest.mark.spark
@@ -91,11 +92,11 @@ def test_a_signal_ends_a_run_at_once(number: signal.Signals, when: str, tmp_path
         [*command, "--output", str(output)], cwd=ROOT, stdout=pipe, stderr=pipe, text=True
     ) as running:
         for _ in range(1200):
-            is_java = output.exists() and "java" in family_names(running.pid)
+            is_java = output.exists() and "java" in [child.name() for child in family_of(running.pid)]
             if is_java and (when == "Java starts" or (output / "round=0").exists()):
                 break
             time.sleep(0.05)
-        family = [child for child, _ in descendants(running.pid)]
+        family = [child.pid for child in family_of(running.pid)]
         began = time.monotonic()
         running.send_signal(number)
         out, err = running.communicate(timeout=60)
@@ -126,7 +127,7 @@ def test_a_kill_leaves_nothing_that_looks_complete(written: str, tmp_path: Path)
         ends = time.monotonic() + 300
         while not (output / written).exists() and running.poll() is None and time.monotonic() < ends:
             time.sleep(0.01)
-        family = [child for child, _ in descendants(running.pid)]
+        family = [child.pid for child in family_of(running.pid)]
         running.kill()
     until(lambda: not any(map(is_running, family)), 60)
     manifest = output / "_manifest.json"
