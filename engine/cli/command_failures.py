@@ -13,11 +13,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedWriter, FileIO, TextIOWrapper
 from pathlib import Path
-from typing import Any, Final, NoReturn, TextIO
+from typing import Any, BinaryIO, Final, NoReturn, TextIO
 
 import typer
 
 from engine.errors import BrokerError, ConfigurationException, Problem, has_left_debugger, reason
+from engine.files.input_files import REMEDY, read_file, read_stream
 from engine.files.output_files import NamedOutput
 
 FAILED: Final = 1
@@ -148,8 +149,33 @@ def existing(path: str, accepted: str = "a file") -> Path:
     return found
 
 
-STANDARD_OUTPUT: Final = "standard output"
 OR_STANDARD_INPUT: Final = "a file, or - for standard input"
+
+
+def read_input(file: str, what: str, most: int, remedy: str = REMEDY, *, shown: str = "standard input") -> bytes:
+    """Returns the bytes of a file, or of standard input for -; `what` it holds, errors call standard input `shown`."""
+    if file == "-":
+        return read_stream(standard_input(what), shown, most, remedy)
+    return read_file(existing(file, OR_STANDARD_INPUT), most, remedy)
+
+
+def standard_input(what: str, otherwise: str = "name a file") -> BinaryIO:
+    """Returns standard input for bytes; where it is closed, the error says what it would hold, and what else to do."""
+    if sys.stdin is None:
+        raise ConfigurationException(f"standard input is closed: pipe {what} into it, or {otherwise}")
+    return sys.stdin.buffer
+
+
+def made_folder(folder: Path, what: str) -> Path:
+    """Returns a folder that is made where it is not there; `what` is to be in it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise ConfigurationException(f"{folder} cannot hold {what}: name a directory, not a file") from error
+    return folder
+
+
+STANDARD_OUTPUT: Final = "standard output"
 _WAYS: Final = (os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)  # such that what was closed still cannot be used
 
 

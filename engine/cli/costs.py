@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperCommand
 
 from engine.cli import app
+from engine.cli.command_failures import made_folder
 from engine.cli.shared_options import Json, show
 from engine.errors import ConfigurationException
 
@@ -206,10 +207,7 @@ def _write_messages(output: str | None, *, as_json: bool) -> None:
     if not output:
         raise ConfigurationException("--output names no directory: say where the messages are to be written")
     files = write_messages(Path(output))
-    if as_json:
-        typer.echo(json.dumps([str(file) for file in files], indent=2))
-    else:
-        typer.echo(f"{len(files)} messages written to {output}, with index.json")
+    show(list(map(str, files)), [f"{len(files)} messages written to {output}, with index.json"], as_json=as_json)
 
 
 def _show_group(group: str, options: Mapping[str, float | None], *, check: bool, as_json: bool) -> None:
@@ -268,10 +266,7 @@ def _make_folder(output: str | None) -> None:
     if output == "":
         raise ConfigurationException("--output names no directory: say where the results are to be written")
     if output is not None:
-        try:
-            Path(output).mkdir(parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError) as error:
-            raise ConfigurationException(f"{output} cannot hold results: name a directory, not a file") from error
+        made_folder(Path(output), "results")
 
 
 def _suite(keys: tuple[Key, ...], how: How, *, bounds: bool) -> Results:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 import typer
 
 from engine.cli import app
-from engine.cli.command_failures import OR_STANDARD_INPUT, existing
+from engine.cli.command_failures import existing, read_input, standard_input
 from engine.cli.shared_options import (
     MAX_INPUT,
     DataSources,
@@ -30,6 +30,8 @@ from engine.cli.shared_options import (
 )
 from engine.cli.shared_options import show as show_rows
 from engine.errors import BrokerError, ConfigurationException
+from engine.files.input_files import lines_of, read_file, size_of
+from engine.files.output_files import write_file
 
 T = TypeVar("T")
 
@@ -54,7 +56,6 @@ def check(files: Files, max_input: MaxInput = MAX_INPUT, as_json: Json = False) 
 
     Example: penstock esql check flows/samples
     """
-    from engine.files.input_files import size_of
     from esql.compile import problems_in
     from flows.esql_files import deployments
 
@@ -252,12 +253,9 @@ def _in_unit(databases: Sources | None, around: Surroundings, run_it: Callable[[
 
 def _entries(max_input: str) -> Iterator[str]:
     """Yields the lines that a person types, or that standard input holds."""
-    from engine.files.input_files import lines_of, size_of
-
-    if sys.stdin is None:
-        raise ConfigurationException("standard input is closed: pipe entries into it, or type them")
+    entries = standard_input("entries", "type them")
     if not sys.stdin.isatty():
-        lines = lines_of(sys.stdin.buffer, "standard input", size_of(max_input))
+        lines = lines_of(entries, "standard input", size_of(max_input))
         yield from (line.decode("utf-8", "replace").rstrip("\r\n") for line in lines)
         return
     with suppress(EOFError):
@@ -267,8 +265,6 @@ def _entries(max_input: str) -> Iterator[str]:
 
 def _write_over(path: Path, text: str, *, is_named: bool) -> None:
     """Writes a program in place; the file that a link names changes only where the link itself was named."""
-    from engine.files.output_files import write_file
-
     if path.is_symlink() and not is_named:
         raise ConfigurationException(f"{path} is a link, which is not followed: name it, or the file itself")
     write_file(path.resolve(), text)
@@ -276,8 +272,6 @@ def _write_over(path: Path, text: str, *, is_named: bool) -> None:
 
 def _sources(files: list[str], max_input: str) -> list[tuple[str, bytes]]:
     """The names and contents of files, and of those that directories hold."""
-    from engine.files.input_files import size_of
-
     return _contents(_paths(files), size_of(max_input))
 
 
@@ -292,22 +286,12 @@ def _paths(files: list[str]) -> list[Path]:
 
 
 def _contents(paths: list[Path], most: int) -> list[tuple[str, bytes]]:
-    from engine.files.input_files import read_file
-
     return [(str(path), read_file(path, most)) for path in paths]
 
 
 def _body(source: str | None, max_input: str) -> bytes | None:
-    from engine.files.input_files import read_file, read_stream, size_of
-
     most = size_of(max_input)
-    if source is None:
-        return None
-    if source != "-":
-        return read_file(existing(source, OR_STANDARD_INPUT), most)
-    if sys.stdin is None:
-        raise ConfigurationException("standard input is closed: pipe a body into it, or name a file")
-    return read_stream(sys.stdin.buffer, "stdin", most)
+    return None if source is None else read_input(source, "a body", most, shown="stdin")
 
 
 def _data(problem: Problem) -> dict[str, Any]:
@@ -366,8 +350,6 @@ def _run_cases(file: str, max_input: str, answer: Callable[[Case], str]) -> None
 
 
 def _lines(file: str, max_input: str) -> list[str]:
-    from engine.files.input_files import read_file, size_of
-
     try:
         return read_file(existing(file), size_of(max_input)).decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:

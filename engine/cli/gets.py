@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from engine.cli import app
+from engine.cli.command_failures import made_folder
 from engine.cli.queue_manager_access import ENDING, PATIENCE, KeyStore, Reach, User, begin, reached
 from engine.cli.shared_options import CorrelId, GroupId, Json, MsgId, Selector, selection
 from engine.errors import ConfigurationException, MessageException
@@ -150,10 +151,7 @@ def _folder(name: str) -> Path:
 
 
 def _writer(folder: Path, *, as_json: bool) -> Take:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise ConfigurationException(f"{folder} cannot hold messages: name a directory, not a file") from error
+    made_folder(folder, "messages")
 
     def take(arrival: Arrival) -> None:
         from engine.mq.message_json import to_line

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Final
 
 import typer
 
 from engine.cli import app
-from engine.cli.command_failures import FAILED, OR_STANDARD_INPUT, existing, visible
+from engine.cli.command_failures import FAILED, read_input, visible
 from engine.cli.queue_manager_access import Reach, reached
 from engine.cli.shared_options import Json, show
 from engine.errors import ConfigurationException
@@ -46,15 +45,7 @@ def mqsc(
 
 def _text(script: str) -> str:
     """Returns the text of a script, whichever way its lines end."""
-    from engine.files.input_files import read_file, read_stream
-
-    if script == "-":
-        if sys.stdin is None:
-            raise ConfigurationException("standard input is closed: pipe a script into it, or name a file")
-        data = read_stream(sys.stdin.buffer, "standard input", _LARGEST, _REMEDY)
-    else:
-        data = read_file(existing(script, OR_STANDARD_INPUT), _LARGEST, _REMEDY)
     try:
-        return data.decode("utf-8-sig").replace("\r\n", "\n")
+        return read_input(script, "a script", _LARGEST, _REMEDY).decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise ConfigurationException(f"{script} is no text in UTF-8 (byte {error.start}): save it as UTF-8") from None

@@ -8,16 +8,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from engine.cli import app
-from engine.cli.command_failures import OR_STANDARD_INPUT, existing
+from engine.cli.command_failures import OR_STANDARD_INPUT, existing, read_input, standard_input
 from engine.cli.put_units import Given, Units, at, put_units
 from engine.cli.queue_manager_access import PATIENCE, KeyStore, Reach, User, begin, reached
 from engine.cli.shared_options import Json, Selector, given_id, identifier
 from engine.errors import BrokerError, ConfigurationException
+from engine.files.input_files import MOST, NO_MESSAGE
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _LONGEST_EXPIRY: Final = (2**31 - 1) / 10  # seconds
 _AS_THE_QUEUE: Final = 2  # the persistence that leaves it to the queue
+_MESSAGE: Final = "a message"
 
 
 Properties = Annotated[
@@ -134,39 +136,24 @@ def _messages(
 
 def _sources(files: list[str], text: str | None, options: Options, lines: Iterator[Given] | None) -> Iterator[Given]:
     from engine.descriptor import Descriptor
-    from engine.files.input_files import MOST, NO_MESSAGE, read_stream
 
     plain = Descriptor(priority=-1, persistence=_AS_THE_QUEUE)
     if text is not None:
         yield options.message("", plain, text.encode("utf-8", "surrogateescape"))
     for name in files:
-        if name != "-":
-            yield options.message(name, plain, _read(name))
-        elif lines is not None:
+        if name == "-" and lines is not None:
             yield from lines
-        else:
-            yield options.message("standard input", plain, read_stream(_standard_input(), "stdin", MOST, NO_MESSAGE))
-
-
-def _standard_input() -> BinaryIO:
-    if sys.stdin is None:
-        raise ConfigurationException("standard input is closed: pipe a message into it, or name a file")
-    return sys.stdin.buffer
-
-
-def _read(name: str) -> bytes:
-    from engine.files.input_files import MOST, NO_MESSAGE, read_file
-
-    path = existing(name, OR_STANDARD_INPUT)
-    if path.is_dir():
-        raise ConfigurationException(f"{name} is a directory: name the files in it")
-    return read_file(path, MOST, NO_MESSAGE)
+            continue
+        if name != "-" and existing(name, OR_STANDARD_INPUT).is_dir():
+            raise ConfigurationException(f"{name} is a directory: name the files in it")
+        place = "standard input" if name == "-" else name
+        yield options.message(place, plain, read_input(name, _MESSAGE, MOST, NO_MESSAGE, shown="stdin"))
 
 
 def _lines(options: Options, manager: Any, queue: str) -> Iterator[Given]:
     from engine.mq.message_json import from_line, numbered_lines
 
-    for number, line in numbered_lines(_standard_input(), manager, queue):
+    for number, line in numbered_lines(standard_input(_MESSAGE), manager, queue):
         place = f"line {number}"
         try:
             descriptor, body = from_line(line)
@@ -221,15 +208,11 @@ def publish(
 
 def _body(file: str, text: str | None) -> bytes:
     """Returns the body that is given in one of the ways there are; where none is, it is empty."""
-    from engine.files.input_files import MOST, NO_MESSAGE, read_file, read_stream
-
     if text is not None and file:
         raise ConfigurationException("--text and a file are both given: leave one of them out")
     if text is not None:
         return text.encode("utf-8", "surrogateescape")
-    if file == "-":
-        return read_stream(_standard_input(), "standard input", MOST, NO_MESSAGE)
-    return read_file(existing(file, OR_STANDARD_INPUT), MOST, NO_MESSAGE) if file else b""
+    return read_input(file, _MESSAGE, MOST, NO_MESSAGE) if file else b""
 
 
 _TOPIC: Final = "mqps.Top"

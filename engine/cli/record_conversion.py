@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, Self
 import typer
 
 from engine.cli import app
-from engine.cli.command_failures import OR_STANDARD_INPUT, existing
+from engine.cli.command_failures import OR_STANDARD_INPUT, existing, standard_input
 from engine.cli.record_options import FailureOptions, MaxRecords, RecordOptions, one_of
 from engine.cli.shared_options import with_groups
 from engine.errors import BrokerError, ConfigurationException, ParserException
@@ -185,8 +185,8 @@ class _BoundedInput(RawIOBase):
 @contextmanager
 def _opened(file: str, max_input: str) -> Iterator[BinaryIO]:
     """Yields a file, or standard input, with a limit: the one that is said, or 100M for a device, which may not end."""
-    if file == "-" and sys.stdin is None:
-        raise ConfigurationException("standard input is closed: pipe something into it, or name a file")
+    if file == "-":
+        standard_input("something")
     name = "standard input" if file == "-" else file
     with open(0 if file == "-" else existing(file, OR_STANDARD_INPUT), "rb", buffering=0, closefd=file != "-") as raw:
         is_device = stat.S_ISCHR(os.fstat(raw.fileno()).st_mode) and not raw.isatty()

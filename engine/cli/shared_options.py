@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial, wraps
@@ -16,9 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 
 import typer
 
-from engine.cli.command_failures import existing
+from engine.cli.command_failures import existing, standard_input
 from engine.errors import ConfigurationException
 from engine.files.allowed_folders import SAID
+from engine.files.input_files import read_stream
 
 if TYPE_CHECKING:
     from engine.databases.definitions import Definition
@@ -294,7 +294,7 @@ def inputs_of(sources: list[str]) -> list[Place]:
 
 def letters_of(sources: list[str], descriptor: Descriptor, most: int) -> tuple[Iterator[Letter], int]:
     """Returns the messages of all sources, one after the other, and how many there are."""
-    from engine.runtime.file_run import files_of, letters_from
+    from engine.runtime.file_run import files_of, letter_of, letters_from
 
     letters: list[Iterable[Letter]] = []
     count = 0
@@ -303,16 +303,8 @@ def letters_of(sources: list[str], descriptor: Descriptor, most: int) -> tuple[I
             files = files_of(existing(source, "a file, a directory, or - for standard input"))
             letters.append(letters_from(files, descriptor, most))
             count += len(files)
-        elif sys.stdin is None:
-            raise ConfigurationException("standard input is closed: pipe a message into it, or name a file")
         else:
-            letters.append(_of_standard_input(descriptor, most))
+            read = partial(read_stream, standard_input("a message"), "stdin", most)
+            letters.append(letter_of("stdin", descriptor, own) for own in (read,))  # it is read in its turn
             count += 1
     return chain.from_iterable(letters), count
-
-
-def _of_standard_input(descriptor: Descriptor, most: int) -> Iterator[Letter]:
-    from engine.files.input_files import read_stream
-    from engine.runtime.file_run import letter_of
-
-    yield letter_of("stdin", descriptor, partial(read_stream, sys.stdin.buffer, "stdin", most))
