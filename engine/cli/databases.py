@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from engine.cli import app
-from engine.cli.shared_options import DataSources, Json, show
+from engine.cli.shared_options import DataSources, Json, opened_some, show
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -48,12 +48,9 @@ def try_source(
 
     Example: penstock data-source test STOCK --data-source STOCK=sqlite:///stock.db
     """
-    from engine.cli.shared_options import opened
-
     if not data_sources:
         raise ConfigurationException(f"there is no data source {name}: give --data-source {name}=URL")
-    with opened(data_sources) as sources:
-        assert sources is not None  # some are given
+    with opened_some(data_sources) as sources:
         found = sources.find(name)
         version = found.probe()
         two_phase = found.can_prepare()
@@ -112,24 +109,19 @@ def resolve(queue_manager: QueueManagerFolder, data_sources: DataSources = None,
 @contextmanager
 def _coordinating(folder: Path, data_sources: list[str] | None) -> Iterator[tuple[Coordinator, Sources]]:
     from engine.cli.queue_manager_access import connected_or_opened
-    from engine.cli.shared_options import opened
     from engine.databases.coordination import Coordinator, identity_of
 
-    if not data_sources:
-        raise ConfigurationException("no data source is named: give --data-source NAME=URL")
-    if not folder.is_dir():
-        raise ConfigurationException(f"{folder} is no folder of a queue manager: name one that exists")
-    with opened(data_sources) as sources, closing(connected_or_opened(folder)) as manager:
-        assert sources is not None  # some are given
-        yield Coordinator(manager, identity_of(folder)), sources
+    with opened_some(data_sources) as sources:
+        if not folder.is_dir():
+            raise ConfigurationException(f"{folder} is no folder of a queue manager: name one that exists")
+        with closing(connected_or_opened(folder)) as manager:
+            yield Coordinator(manager, identity_of(folder)), sources
 
 
 def _tell(doubts: Iterable[Doubt], *, as_json: bool) -> None:
     """Print a line for each, or an object a line; nothing where nothing is in doubt."""
     for doubt in doubts:
         branch = doubt.branch
-        if as_json:
-            told = {"gid": branch.gid, "dataSource": branch.source, "connection": branch.connection}
-            typer.echo(json.dumps({**told, "unit": branch.unit, "state": doubt.state}))
-        else:
-            typer.echo(f"{branch.source}  {doubt.state}  {branch.gid}")
+        parts = {"gid": branch.gid, "dataSource": branch.source, "connection": branch.connection}
+        told = {**parts, "unit": branch.unit, "state": doubt.state}
+        typer.echo(json.dumps(told) if as_json else f"{branch.source}  {doubt.state}  {branch.gid}")

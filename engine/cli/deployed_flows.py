@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from engine.cli import app
-from engine.cli.shared_options import BrokerName, FlowName, GroupName, Json, OwnNodes, SomeGroup, known_flows, show
+from engine.cli.shared_options import (
+    BrokerName,
+    FlowName,
+    GroupName,
+    Json,
+    OwnNodes,
+    SomeGroup,
+    known_flows,
+    pair_of,
+    show,
+)
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -144,7 +154,8 @@ def change_properties(
     from engine.broker.deployment import changed
     from engine.broker.repository.repository import Change
 
-    given = dict(_value(text) for text in values)
+    wrong = "{} is no property: write NAME=VALUE, or Node.property=VALUE"
+    given = dict(pair_of(text, wrong.format(text)) for text in values)
     found = broker_of(name)
 
     def change(planned: Planned) -> Change:
@@ -154,13 +165,6 @@ def change_properties(
         lambda state: changed(state, flow, group, given, lambda key: found.repository.contents([key])[key]), change
     )
     show(planned.as_data(), [str(c) for c in planned.changes] or ["nothing changes"], as_json=as_json)
-
-
-def _value(text: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not (name and separator):
-        raise ConfigurationException(f"{text} is no property: write NAME=VALUE, or Node.property=VALUE")
-    return name, value
 
 
 @app.command("report-properties")

@@ -16,7 +16,7 @@ from engine.cli import app
 from engine.cli.command_failures import OR_STANDARD_INPUT, existing, read_input, standard_input
 from engine.cli.put_units import Given, Units, at, put_units
 from engine.cli.queue_manager_access import PATIENCE, KeyStore, Reach, User, begin, reached
-from engine.cli.shared_options import Json, Selector, given_id, identifier
+from engine.cli.shared_options import Json, Selector, given_id, identifier, pair_of
 from engine.errors import BrokerError, ConfigurationException
 from engine.files.input_files import MOST, NO_MESSAGE
 
@@ -163,10 +163,7 @@ def _lines(options: Options, manager: Any, queue: str) -> Iterator[Given]:
 
 
 def _property(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ConfigurationException(f"--property {text!r:.60} is none: write NAME=VALUE")
-    return name, value
+    return pair_of(text, f"--property {text!r:.60} is none: write NAME=VALUE")
 
 
 @app.command()

@@ -55,8 +55,6 @@ class AmqpHeld:
 
     def check(self, flow: Flow, deployed: DeployedFlow) -> None:
         """Refuses a flow that asks for more than the broker has, and one whose queue is not there."""
-        import typer
-
         from engine.transports.amqp.limits import at_least_once, check_flow
 
         if said := at_least_once(flow.qualified_name, check_flow(self._queues, deployed)):
@@ -137,7 +135,7 @@ def run_on_queues(given: Given) -> None:
     runner = FlowRunner()
     with ExitStack() as around, _errors_shown():
         flows = _prepared(given, around)
-        manager = around.enter_context(_held(given))
+        manager = AmqpHeld(given.amqp) if given.amqp else Held(given.folder, around)
         started: list[tuple[Flow, Counts]] = []
         try:
             for flow, running in flows:
@@ -275,15 +273,6 @@ class Held:
                 self._manager = self._reached()
                 work = begin(self._manager)
             return work
-
-
-@contextmanager
-def _held(given: Given) -> Iterator[Held | AmqpHeld]:
-    if given.amqp:
-        yield AmqpHeld(given.amqp)
-        return
-    with ExitStack() as around:
-        yield Held(given.folder, around)
 
 
 @contextmanager

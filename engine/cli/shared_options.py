@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from itertools import chain
@@ -90,26 +90,34 @@ class MessageOptions:
     max_input: MaxInput = MAX_INPUT
 
 
-def sources_of(options: list[str] | None, further: Iterable[Definition] = ()) -> Sources | None:
-    """The data sources of --data-source, and further ones of other names; None where there are none."""
-    further = tuple(further)
+@contextmanager
+def opened(options: list[str] | None, further: Sequence[Definition] = ()) -> Iterator[Sources | None]:
+    """The data sources of --data-source, and further ones of other names, closed at the end; None without any."""
     if not options and not further:
-        return None
+        yield None
+        return
     from engine.databases.definitions import definitions_of
     from engine.databases.sources import Sources
 
-    return Sources(definitions_of(options or (), further))
+    with closing(Sources(definitions_of(options or (), further))) as sources:
+        yield sources
 
 
 @contextmanager
-def opened(options: list[str] | None, further: Iterable[Definition] = ()) -> Iterator[Sources | None]:
-    """The data sources of --data-source, and further ones of other names, closed at the end."""
-    sources = sources_of(options, further)
-    try:
+def opened_some(options: list[str] | None) -> Iterator[Sources]:
+    """The data sources of --data-source, of which there must be one at least, closed at the end."""
+    with opened(options) as sources:
+        if sources is None:
+            raise ConfigurationException("no data source is named: give --data-source NAME=URL")
         yield sources
-    finally:
-        if sources is not None:
-            sources.close()
+
+
+def pair_of(text: str, wrong: str) -> tuple[str, str]:
+    """Returns the name and the value of NAME=VALUE; `wrong` is what is said of a text that is none."""
+    name, separator, value = text.partition("=")
+    if not (name and separator):
+        raise ConfigurationException(wrong)
+    return name, value
 
 
 def known_brokers(incomplete: str) -> list[str]:

@@ -12,7 +12,7 @@ import typer
 import flows
 from engine.cli import app
 from engine.cli.command_failures import existing
-from engine.cli.shared_options import DataSources, Json, OwnNodes, show
+from engine.cli.shared_options import DataSources, Json, OwnNodes, check_descriptor, opened_some, pair_of, show
 from engine.errors import BrokerError, ConfigurationException
 from engine.files.output_files import written
 
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 
 spark = typer.Typer(help="Run flows over message sets on Apache Spark.", no_args_is_help=True)
 app.add_typer(spark, name="spark")
-
-
-@spark.callback()
-def group() -> None:
-    """Run flows over message sets on Apache Spark."""
 
 
 def _needs_spark() -> None:
@@ -114,7 +109,8 @@ def run(
     planned = plan(deployment, own_nodes(nodes or ()))
     if partitions:
         planned = planned.scaled(partitions)
-    settings, within = [_setting(text) for text in conf or ()], Limits(rounds, moment_of(moment))
+    settings = [pair_of(text, f"--conf {text} is no setting: write key=value") for text in conf or ()]
+    within = Limits(rounds, moment_of(moment))
     said = {"--ccsid": ccsid, "--encoding": encoding, "--format": format_, "--record-length": record_length}
     found = _kind(kind, messages, said)
     entry = planned.entry(queue, needed=not dry_run and found not in {"parquet", "json"})
@@ -148,7 +144,6 @@ def _kind(kind: str, messages: str, said: dict[str, Any]) -> Kind:
 
 
 def _origin(messages: str, kind: Kind, queue: str, said: dict[str, Any]) -> Origin:
-    from engine.cli.shared_options import check_descriptor
     from engine.descriptor import Descriptor
     from spark_exec.readers import Origin
 
@@ -204,13 +199,9 @@ def resolve(
     Example: penstock spark resolve out/sales --data-source STOCK=@stock.url
     """
     _needs_spark()
-    from engine.cli.shared_options import opened
     from spark_exec.prepared_transactions import resolve as ended
 
-    if not data_sources:
-        raise ConfigurationException("no data source is named: give --data-source NAME=URL")
-    with opened(data_sources) as sources:
-        assert sources is not None  # some are given
+    with opened_some(data_sources) as sources:
         for source, gid, state in ended(folder, sources):
             told = {"gid": gid, "dataSource": source, "state": state}
             typer.echo(json.dumps(told) if as_json else f"{source}  {state}  {gid}")
@@ -222,13 +213,6 @@ def _show_plan(planned: Plan, master: str, settings: dict[str, str], *, as_json:
     where = master or settings.get("spark.master", "local[*]")
     lines = (line for told in (planned.lines, lambda: executor_lines(planned, where, settings)) for line in told())
     show(planned.as_data(), lines, as_json=as_json)
-
-
-def _setting(text: str) -> tuple[str, str]:
-    key, separator, value = text.partition("=")
-    if not separator or not key:
-        raise ConfigurationException(f"--conf {text} is no setting: write key=value")
-    return key, value
 
 
 def _carried(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 
@@ -15,8 +16,8 @@ from engine.cli.queue_manager_access import Reach, reached
 from engine.cli.shared_options import BrokerName, Json, SomeFlow, SomeGroup, show
 from engine.errors import ConfigurationException
 
-if TYPE_CHECKING:
-    from engine.broker.administration import Broker
+Found = TypeVar("Found")
+Lines = Callable[[Found, Found | None, float], list[str]]
 
 
 @app.command()
@@ -134,29 +135,28 @@ def top(
     found.load("read")
     now = looked(found)
     if as_json or not sys.stdout.isatty():
-        show(now, _overview(now, {}, interval), as_json=as_json)
+        show(now, _overview(now, None, interval), as_json=as_json)
         return
-    before: dict[str, Any] = {}
+    _show_again(lambda: looked(found), _overview, now, interval)
+
+
+def _show_again(look: Callable[[], Found], lines: Lines[Found], now: Found, interval: float) -> NoReturn:
+    """Shows what was found in place of what was shown before, and at each interval what is found then."""
+    before: Found | None = None
     while True:
-        typer.echo("\x1b[H\x1b[2J" + "\n".join(_overview(now, before, interval)))
+        typer.echo("\x1b[H\x1b[2J" + "\n".join(lines(now, before, interval)))
         time.sleep(interval)
-        before, now = now, _looked_again(found)
+        before, now = now, look()
 
 
-def _looked_again(found: Broker) -> dict[str, Any]:
-    from engine.broker.overview import looked
-
-    return looked(found)
-
-
-def _overview(now: dict[str, Any], before: dict[str, Any], interval: float) -> list[str]:
+def _overview(now: dict[str, Any], before: dict[str, Any] | None, interval: float) -> list[str]:
     runs = "running" if now["running"] else "stopped"
     lines = [f"broker {now['broker']}: {runs}"]
     lines += [
         f"  {one['process'] or '-':>8} {one['memoryMiB']:7.0f} MiB  {one['name']}: {one['state']}"
         for one in now["processes"]
     ]
-    last = {(flow["group"], flow["flow"]): flow["messages"] for flow in before.get("flows", ())}
+    last = {(flow["group"], flow["flow"]): flow["messages"] for flow in (before or {}).get("flows", ())}
     for flow in now["flows"]:
         since = flow["messages"] - last.get((flow["group"], flow["flow"]), flow["messages"])
         rate = f", {since / interval:,.0f}/s" if before else ""
@@ -193,20 +193,17 @@ def queue_top(
             typer.echo(json.dumps(now))
             return
         if not sys.stdout.isatty():
-            typer.echo("\n".join(queue_lines(now, {}, interval)))
+            typer.echo("\n".join(queue_lines(now, None, interval)))
             return
-        before: dict[str, dict[str, Any]] = {}
-        while True:
-            typer.echo("\x1b[H\x1b[2J" + "\n".join(queue_lines(now, before, interval)))
-            time.sleep(interval)
-            before, now = {one["queue"]: one for one in now}, manager.statistics()
+        _show_again(manager.statistics, queue_lines, now, interval)
 
 
-def queue_lines(now: list[dict[str, Any]], before: dict[str, dict[str, Any]], interval: float) -> list[str]:
+def queue_lines(now: list[dict[str, Any]], before: list[dict[str, Any]] | None, interval: float) -> list[str]:
     """Returns a line for each queue, those at which most is done first; rates are since the look before."""
     heads = ("depth", "uncomm.", "put/s", "got/s", "puts", "gets", "copies", "no copy", "expired", "readers")
     shown = [f"{'queue':<48}" + "".join(f"{head:>10}" for head in heads)]
-    rated = [(one, *_rates(one, before.get(one["queue"]), interval)) for one in now]
+    last = {one["queue"]: one for one in before or ()}
+    rated = [(one, *_rates(one, last.get(one["queue"]), interval)) for one in now]
     for one, put, got in sorted(rated, key=lambda each: (-each[1] - each[2], each[0]["queue"])):
         figures = (one["depth"], one["uncommitted"], put, got, sum(one["puts"]), sum(one["gets"]))
         rest = (one["streamed"], one["stream_failed"], one["expired"], one["readers"])

@@ -43,7 +43,7 @@ def test_rates():
     }
     before = one | {"puts": [4, 20], "gets": [5, 1]}
     busy = one | {"queue": "B", "puts": [100, 20]}
-    _, first, second = rows([one, busy], {"A": before, "B": before | {"queue": "B"}}, 2.0)
+    _, first, second = rows([one, busy], [before, before | {"queue": "B"}], 2.0)
     assert ["B", "5", "1", "48", "2", "120", "10", "7", "1", "0", "2"] == first.split()
     assert ["A", "5", "1", "3", "2"] == second.split()[:5]
 
