@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from engine.cli import app
-from engine.cli.shared_options import BrokerName, Json, OwnNodes, show
+from engine.cli.shared_options import BrokerName, Json, OwnNodes, broker_named, show
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -121,9 +121,7 @@ def stop(
 
     Example: penstock broker stop shop
     """
-    from engine.broker.administration import broker_of
-
-    found = broker_of(name)
+    found = broker_named(name)
     found.load("operate")
     if not found.stop(at_once=at_once):
         raise ConfigurationException(f"the broker in {found.folder.path} does not run", number=8019)
@@ -142,9 +140,7 @@ def delete(
 
     Example: penstock broker delete shop --purge
     """
-    from engine.broker.administration import broker_of
-
-    found = broker_of(name)
+    found = broker_named(name)
     found.delete(purge=purge)
     show({"deleted": True}, [f"the broker in {found.folder.path} is deleted"], as_json=as_json)
 
@@ -158,11 +154,10 @@ def list_(
 
     Example: penstock broker list
     """
-    from engine.broker.administration import broker_of
     from engine.broker.folder import known
 
     if name:
-        _show(broker_of(name), as_json=as_json)
+        _show(broker_named(name), as_json=as_json)
         return
     rows = [{"name": f.path.name, "folder": str(f.path), "running": bool(f.holder)} for f in known()]
     lines = [f"{row['name']}: {'running' if row['running'] else 'stopped'}, {row['folder']}" for row in rows]
@@ -180,9 +175,7 @@ def show_(name: BrokerName, as_json: Json = False) -> None:
 
 def broker_of_reader(name: str) -> Broker:
     """Returns a broker to a user who may read it."""
-    from engine.broker.administration import broker_of
-
-    found = broker_of(name)
+    found = broker_named(name)
     found.load("read")
     return found
 

@@ -15,6 +15,8 @@ from engine.cli.shared_options import (
     Json,
     OwnNodes,
     SomeGroup,
+    broker_named,
+    change_flows,
     known_flows,
     pair_of,
     show,
@@ -52,7 +54,6 @@ def deploy(
 
     Example: penstock deploy shop flows/samples/orders/orders.yaml
     """
-    from engine.broker.administration import broker_of
     from engine.broker.changes import group_for
     from engine.broker.definition import FlowUse
     from engine.broker.deployment import defined, deployed
@@ -60,7 +61,7 @@ def deploy(
     from engine.broker.flow_builds import flow_files
     from flows.files import own_nodes
 
-    found, own = broker_of(name), own_nodes(nodes or ())
+    found, own = broker_named(name), own_nodes(nodes or ())
     whole = definition_of(files[0]) if len(files) == 1 and Path(files[0]).is_file() else None
 
     def plan(state: BrokerState) -> Planned:
@@ -87,11 +88,11 @@ def undeploy(
 
     Example: penstock undeploy shop orders
     """
-    from engine.broker.administration import broker_of
     from engine.broker.changes import undeployed
 
-    found = broker_of(name)
-    _carried(found, lambda state: undeployed(state, flows, group), "undeploy", dry_run=dry_run, as_json=as_json)
+    _carried(
+        broker_named(name), lambda state: undeployed(state, flows, group), "undeploy", dry_run=dry_run, as_json=as_json
+    )
 
 
 @app.command()
@@ -105,10 +106,9 @@ def rollback(
 
     Example: penstock rollback shop -e default
     """
-    from engine.broker.administration import broker_of
     from engine.broker.changes import check_group, group_for, rolled_back
 
-    found = broker_of(name)
+    found = broker_named(name)
 
     def plan(state: BrokerState) -> Planned:
         check_group(state, group)
@@ -124,14 +124,12 @@ def rollback(
 def _carried(
     found: Broker, plan: Callable[[BrokerState], Planned], action: str, *, dry_run: bool, as_json: bool
 ) -> None:
-    from engine.broker.repository.repository import Change
+    def said(planned: Planned) -> str:
+        parts = [f"{c.sign}{c.group}/{c.flow}" for c in planned.changes if c.sign != "="]
+        parts += [other.partition(":")[0].replace(" ", "", 1) for other in planned.others]
+        return ", ".join(parts) or "nothing that runs"
 
-    def change(planned: Planned) -> Change:
-        said = [f"{c.sign}{c.group}/{c.flow}" for c in planned.changes if c.sign != "="]
-        said += [other.partition(":")[0].replace(" ", "", 1) for other in planned.others]
-        return Change(action, ", ".join(said) or "nothing that runs")
-
-    planned = found.change(plan, change, dry_run=dry_run)
+    planned = change_flows(found, plan, action, said, dry_run=dry_run)
     lines = [*map(str, planned.changes), *planned.others] or ["nothing changes"]
     if not dry_run:
         lines.append(f"deployed: {planned.after.digest[:16]}")
@@ -150,20 +148,16 @@ def change_properties(
 
     Example: penstock change-properties shop orders additionalInstances=3 "In.queueName=ORDERS.IN"
     """
-    from engine.broker.administration import broker_of
     from engine.broker.deployment import changed
-    from engine.broker.repository.repository import Change
 
     wrong = "{} is no property: write NAME=VALUE, or Node.property=VALUE"
     given = dict(pair_of(text, wrong.format(text)) for text in values)
-    found = broker_of(name)
+    found = broker_named(name)
 
-    def change(planned: Planned) -> Change:
-        return Change("change-properties", f"{flow}: {', '.join(values)}")
+    def plan(state: BrokerState) -> Planned:
+        return changed(state, flow, group, given, lambda key: found.repository.contents([key])[key])
 
-    planned = found.change(
-        lambda state: changed(state, flow, group, given, lambda key: found.repository.contents([key])[key]), change
-    )
+    planned = change_flows(found, plan, "change-properties", lambda _: f"{flow}: {', '.join(values)}")
     show(planned.as_data(), [str(c) for c in planned.changes] or ["nothing changes"], as_json=as_json)
 
 
@@ -178,11 +172,10 @@ def report_properties(
 
     Example: penstock report-properties shop orders
     """
-    from engine.broker.administration import broker_of
     from engine.broker.changes import uses_of
     from engine.broker.property_report import report
 
-    found = broker_of(name)
+    found = broker_named(name)
     state = found.load("read", group=group, flow=flow)
     pairs = uses_of(state, flow, group)
     contents = found.repository.contents({use.content for _, use in pairs})
@@ -207,13 +200,11 @@ def trace(
 
     Example: penstock trace shop orders --level debug
     """
-    from engine.broker.administration import broker_of
     from engine.broker.changes import switched, uses_of
-    from engine.broker.repository.repository import Change
     from engine.broker.state import TRACE_LEVELS
     from engine.broker.tracing import as_data, forget, trace_lines
 
-    found = broker_of(name)
+    found = broker_named(name)
     state = found.load("operate" if level or reset else "read", flow=flow, group=group)
     uses = uses_of(state, flow, group)
     for own, use in uses if reset else ():
@@ -226,8 +217,8 @@ def trace(
     if level not in TRACE_LEVELS:
         raise ConfigurationException(f"--level {level} is none of {', '.join(TRACE_LEVELS)}")
 
-    def change(planned: Planned) -> Change:
-        return Change("trace", f"{level}: {flow}")
+    def plan(now: BrokerState) -> Planned:
+        return switched(now, [flow], group, trace=level)
 
-    found.change(lambda now: switched(now, [flow], group, trace=level), change, right="operate", deploys=False)
+    change_flows(found, plan, "trace", lambda _: f"{level}: {flow}", right="operate", deploys=False)
     show({"flow": flow, "level": level}, [f"{flow}: user trace {level}"], as_json=as_json)

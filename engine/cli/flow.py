@@ -13,12 +13,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from engine.cli import app
-from engine.cli.shared_options import BrokerName, DataSources, Json, OwnNodes, SomeFlow, SomeGroup
+from engine.cli.shared_options import (
+    BrokerName,
+    DataSources,
+    Json,
+    OwnNodes,
+    SomeFlow,
+    SomeGroup,
+    broker_named,
+    opened,
+    switch_flows,
+)
 from engine.cli.shared_options import show as show_rows
 from engine.errors import ConfigurationException, Problem
 
 if TYPE_CHECKING:
-    from engine.broker.changes import Planned
     from engine.broker.state import DeployedUse, GroupState
     from engine.databases.definitions import Definition
     from engine.databases.sources import Sources
@@ -99,7 +108,6 @@ def lint(
 
     Example: penstock flow lint flows --data-source STOCK=sqlite:///stock.db
     """
-    from engine.cli.shared_options import opened
     from engine.flow.lint import notes
     from flows.files import load, load_nodes
     from flows.label_names import label_names
@@ -171,11 +179,10 @@ def list_(name: BrokerName, flow: SomeFlow = "", group: SomeGroup = "", as_json:
 
     Example: penstock flow list shop
     """
-    from engine.broker.administration import broker_of
     from engine.broker.changes import check_group, uses_of
     from engine.broker.overview import standstills
 
-    found = broker_of(name)
+    found = broker_named(name)
     state, status = found.load("read"), found.status()
     check_group(state, group)
     reasons = {(one.group, one.flow): one.reason for one in standstills(state, status)} if status else {}
@@ -225,22 +232,8 @@ def stop(name: BrokerName, flow: SomeFlow = "", group: SomeGroup = "", as_json: 
 
 
 def _switch(name: str, flow: str, group: str, *, running: bool, as_json: bool) -> None:
-    from engine.broker.administration import broker_of
-    from engine.broker.changes import switched
-    from engine.broker.repository.repository import Change
-
-    done = "started" if running else "stopped"
-
-    def change(planned: Planned) -> Change:
-        said = ", ".join(f"{c.group}/{c.flow}" for c in planned.changes)
-        return Change("start" if running else "stop", said or f"{flow or 'all flows'}, as before")
-
-    planned = broker_of(name).change(
-        lambda state: switched(state, [flow] if flow else [], group, running=running),
-        change,
-        right="operate",
-        deploys=False,
-    )
+    action, done = ("start", "started") if running else ("stop", "stopped")
+    planned = switch_flows(name, [flow] if flow else [], group, action, running=running)
     rows = [{"group": c.group, "flow": c.flow, "state": "running" if running else "stopped"} for c in planned.changes]
     lines = [f"{c.group}/{c.flow}: {done}" for c in planned.changes] or [f"{flow or 'all flows'}: {done} already"]
     show_rows(rows, lines, as_json=as_json)

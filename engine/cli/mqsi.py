@@ -43,6 +43,11 @@ class Given:
             raise Misused(MISSING, f"the flag -{flag} is missing, or has no value")
         return self.flags[flag]
 
+    def check_one(self, flag: str, other: str) -> None:
+        """Refuse both of two flags, and none of them."""
+        if self.has(flag) == self.has(other):
+            raise Misused(MISSING, f"one of the flags -{flag} and -{other} must be given")
+
 
 class Misused(Exception):
     """A program was called with what it does not take; `number` is IBM's."""

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import quoteattr
 
 from engine.cli.mqsi import INVALID, MISSING, Given, Misused, told
+from engine.cli.shared_options import broker_named, change_flows, switch_flows
+from engine.errors import ConfigurationException
+from engine.files.input_files import read_file, refuse_inputs
+from engine.files.output_files import write_file
 
 if TYPE_CHECKING:
     from engine.broker.administration import Broker
     from engine.broker.changes import Planned
-    from engine.broker.repository.repository import Change
     from engine.broker.state import BrokerState, DeployedUse, GroupState
 
 _LARGEST_VALUE: Final = 1 << 20  # bytes of a file with a property
@@ -45,9 +48,7 @@ def create(given: Given) -> None:
 
 def delete(given: Given) -> None:
     """Deletes a broker with its files, -w or not; -q deletes its queues with their messages too."""
-    from engine.broker.administration import broker_of
-
-    broker_of(given.component).delete(purge=given.has("q"))
+    broker_named(given.component).delete(purge=given.has("q"))
 
 
 def start(given: Given) -> None:
@@ -61,10 +62,7 @@ def start(given: Given) -> None:
 
 def stop(given: Given) -> None:
     """Stops a broker with its queue manager, -q or not; -i gives messages in hand no time, and backs them out."""
-    from engine.broker.administration import broker_of
-    from engine.errors import ConfigurationException
-
-    broker = broker_of(given.component)
+    broker = broker_named(given.component)
     broker.load("operate")
     if not broker.stop(at_once=given.has("i")):
         raise ConfigurationException(f"the broker {given.component} does not run", number=8019)
@@ -72,27 +70,24 @@ def stop(given: Given) -> None:
 
 def list_(given: Given) -> None:
     """Lists all brokers (-a), the groups of one, or the flows of a group; -r and -d 2 say more."""
-    from engine.broker.administration import broker_of
     from engine.broker.folder import known
     from engine.broker.overview import standstills
 
     if not given.component:
         for folder in known():
-            _say_node(broker_of(str(folder.path)))
+            _say_node(broker_named(str(folder.path)))
         return
     if given.has("a"):
         raise Misused(INVALID, f"-a lists all brokers: leave it out, or {given.component}")
     if given.value("d") not in {"", "0", "1", "2"}:
         raise Misused(INVALID, f"-d {given.value('d')} is no level of detail: 0, 1 or 2")
-    broker = broker_of(given.component)
+    broker = broker_named(given.component)
     state, runs, status = broker.load("read"), broker.runs, broker.status()
     halted = {(one.group, one.flow) for one in standstills(state, status)} if status else set[tuple[str, str]]()
     groups = [group for group in state.groups if given.value("e") in {"", group.name}]
     if not given.value("e"):
         _say_node(broker)
     elif not groups:
-        from engine.errors import ConfigurationException
-
         raise ConfigurationException(f"{state.name} has no execution group {given.value('e')}", number=8013)
     for group in groups:
         _say_group(state, group, runs=runs)
@@ -127,38 +122,30 @@ def _say_flows(group: GroupState, running: set[str], *, in_detail: bool) -> None
 
 def create_group(given: Given) -> None:
     """Makes an execution group, in which no flows are yet."""
-    from engine.broker.administration import broker_of
     from engine.broker.changes import with_new_group
-    from engine.broker.repository.repository import Change
 
     group = given.needed("e")
-    broker_of(given.component).change(
-        lambda state: with_new_group(state, group), lambda _: Change("create-group", group)
-    )
+    broker = broker_named(given.component)
+    change_flows(broker, lambda state: with_new_group(state, group), "create-group", lambda _: group)
 
 
 def delete_group(given: Given) -> None:
     """Deletes an execution group with its flows."""
-    from engine.broker.administration import broker_of
     from engine.broker.changes import without_group
-    from engine.broker.repository.repository import Change
 
     group = given.needed("e")
-    broker_of(given.component).change(
-        lambda state: without_group(state, group), lambda _: Change("delete-group", group)
-    )
+    broker = broker_named(given.component)
+    change_flows(broker, lambda state: without_group(state, group), "delete-group", lambda _: group)
 
 
 def deploy(given: Given) -> None:
     """Deploys the flow files of -a, several behind commas; -m replaces all, -d takes flows away."""
-    from engine.broker.administration import broker_of
     from engine.broker.changes import undeployed
     from engine.broker.definition import FlowUse
     from engine.broker.deployment import deployed
     from engine.broker.flow_builds import flow_files
-    from engine.broker.repository.repository import Change
 
-    broker, group = broker_of(given.component), given.needed("e")
+    broker, group = broker_named(given.component), given.needed("e")
     files = [name for name in given.value("a").split(",") if name]
     leaving = [name for name in given.value("d").replace(":", ",").split(",") if name]
     if not (files or leaving):
@@ -170,10 +157,10 @@ def deploy(given: Given) -> None:
         uses = [FlowUse(file, group) for file in flow_files(files)]
         return deployed(state, uses, complete=[group] if given.has("m") else ())
 
-    def change(planned: Planned) -> Change:
-        return Change("deploy", ", ".join(f"{c.sign}{c.group}/{c.flow}" for c in planned.changes))
+    def told_of(planned: Planned) -> str:
+        return ", ".join(f"{c.sign}{c.group}/{c.flow}" for c in planned.changes)
 
-    planned = broker.change(plan, change)
+    planned = change_flows(broker, plan, "deploy", told_of)
     for one in planned.changes:
         told(f"BIP1152I: {one}")
     told(f"BIP1092I: The deployment to '{group}' was successful.")
@@ -181,31 +168,23 @@ def deploy(given: Given) -> None:
 
 def change_properties(given: Given) -> None:
     """Changes properties: -o names the flow, -n and -v (or the file -p) properties and values, behind commas."""
-    from engine.broker.administration import broker_of
     from engine.broker.deployment import changed
-    from engine.broker.repository.repository import Change
 
     flow, names = given.needed("o"), given.needed("n").split(",")
-    if given.has("v") == given.has("p"):
-        raise Misused(MISSING, "one of the flags -v and -p must be given")
+    given.check_one("v", "p")
     said = given.value("v") if given.has("v") else _content_of(given.value("p"))
     values = said.split(",") if len(names) > 1 else [said]
     if len(names) != len(values):
         raise Misused(INVALID, f"-n names {len(names)} properties, for which there are {len(values)} values")
-    broker, laid = broker_of(given.component), dict(zip(names, values, strict=True))
+    broker, laid = broker_named(given.component), dict(zip(names, values, strict=True))
 
-    def change(planned: Planned) -> Change:
-        return Change("change-properties", f"{flow}: {given.value('n')}={said}")
+    def plan(state: BrokerState) -> Planned:
+        return changed(state, flow, given.value("e"), laid, lambda key: broker.repository.contents([key])[key])
 
-    def content(key: str) -> bytes:
-        return broker.repository.contents([key])[key]
-
-    broker.change(lambda state: changed(state, flow, given.value("e"), laid, content), change)
+    change_flows(broker, plan, "change-properties", lambda _: f"{flow}: {given.value('n')}={said}")
 
 
 def _content_of(file: str) -> str:
-    from engine.files.input_files import read_file
-
     try:
         return read_file(Path(file), _LARGEST_VALUE, "no property has so many").decode().removesuffix("\n")
     except UnicodeDecodeError as error:
@@ -214,11 +193,10 @@ def _content_of(file: str) -> str:
 
 def report_properties(given: Given) -> None:
     """Reports the properties of a flow with those of its nodes (-a, -r), or those that -n names."""
-    from engine.broker.administration import broker_of
     from engine.broker.changes import uses_of
     from engine.broker.property_report import report
 
-    broker, flow = broker_of(given.component), given.needed("o")
+    broker, flow = broker_named(given.component), given.needed("o")
     wanted = [name for name in given.value("n").split(",") if name]
     if wanted and (given.has("a") or given.has("r")):
         raise Misused(INVALID, "-n names properties, and -a and -r are for all of them: leave out all but one")
@@ -236,25 +214,21 @@ def report_properties(given: Given) -> None:
 
 def _parts(given: Given) -> tuple[str, list[str]]:
     """The group and the flows that are meant; with -g and -j all of them."""
-    if given.has("e") == given.has("g"):
-        raise Misused(MISSING, "one of the flags -e and -g must be given")
-    if given.has("f") == given.has("j"):
-        raise Misused(MISSING, "one of the flags -f and -j must be given")
+    given.check_one("e", "g")
+    given.check_one("f", "j")
     return given.value("e"), [given.value("f")] if given.has("f") else []
 
 
 def change_statistics(given: Given) -> None:
     """Switches statistics by -c; -n counts each node, -b each accounting origin; -a -r begins the archive anew."""
-    from engine.broker.administration import broker_of
     from engine.broker.statistics.snapshots import count_otherwise
 
     group, flows = _parts(given)
-    if given.has("a") == given.has("s"):
-        raise Misused(MISSING, "one of the flags -a and -s must be given")
+    given.check_one("a", "s")
     if given.has("r") and not given.has("a"):
         raise Misused(MISSING, "-r resets the archive: give -a with it")
     values = _how_to_count(given)
-    broker = broker_of(given.component)
+    broker = broker_named(given.component)
     if given.has("r"):
         for own, use in list(_uses(given.component, flows, group)):
             for level in dict.fromkeys(("none", use.statistics)):  # what was counted ends with the switch
@@ -295,17 +269,16 @@ def report_statistics(given: Given) -> None:
 
 def start_flows(given: Given) -> None:
     """Starts a flow, or all of a group."""
-    _switch(given.component, _flows(given), given.value("e"), "start", running=True)
+    switch_flows(given.component, _flows(given), given.value("e"), "start", running=True)
 
 
 def stop_flows(given: Given) -> None:
     """Stops a flow, or all of a group."""
-    _switch(given.component, _flows(given), given.value("e"), "stop", running=False)
+    switch_flows(given.component, _flows(given), given.value("e"), "stop", running=False)
 
 
 def _flows(given: Given) -> list[str]:
-    if given.has("e") == given.has("g"):
-        raise Misused(MISSING, "one of the flags -e and -g must be given")
+    given.check_one("e", "g")
     if given.has("m") and given.has("j"):
         raise Misused(INVALID, "-m names a flow, and -j is for all of them: leave out one of the two")
     return [given.value("m")] if given.value("m") else []
@@ -313,7 +286,6 @@ def _flows(given: Given) -> list[str]:
 
 def change_trace(given: Given) -> None:
     """Switches the user trace; -r forgets what was traced before."""
-    from engine.broker.administration import broker_of
     from engine.broker.tracing import forget
 
     level = given.value("l") if given.has("r") else given.needed("l")
@@ -321,11 +293,11 @@ def change_trace(given: Given) -> None:
         raise Misused(INVALID, f"-l {level} is none of none, normal, debug")
     flows = [given.value("f")] if given.value("f") else []
     if given.has("r"):
-        broker = broker_of(given.component)
+        broker = broker_named(given.component)
         for own, use in _uses(given.component, flows, given.value("e")):
             forget(broker.folder, own.name, use.name)
     if given.has("l"):
-        _switch(given.component, flows, given.value("e"), "trace", trace=level)
+        switch_flows(given.component, flows, given.value("e"), "trace", trace=level)
 
 
 def read_log(given: Given) -> None:
@@ -333,12 +305,9 @@ def read_log(given: Given) -> None:
 
     -f names a flow; without a flow it has the trace read from its file, as it always is.
     """
-    from engine.broker.administration import broker_of
     from engine.broker.tracing import trace_lines, trace_parts
-    from engine.files.input_files import refuse_inputs
-    from engine.files.output_files import write_file
 
-    broker = broker_of(given.component)
+    broker = broker_named(given.component)
     flows = [given.value("f")] if given.value("f") else []
     uses = tuple(_uses(given.component, flows, given.value("e")))
     parts = [part for own, use in uses for part in trace_parts(broker.folder, own.name, use.name)]
@@ -356,9 +325,6 @@ def format_log(given: Given) -> None:
     """Writes what mqsireadlog wrote as text."""
     from lxml import etree
 
-    from engine.files.input_files import read_file, refuse_inputs
-    from engine.files.output_files import write_file
-
     try:
         data = read_file(Path(given.needed("i")), remedy="have mqsireadlog write the log of one flow")
         root = etree.fromstring(data, etree.XMLParser(resolve_entities=False))
@@ -373,25 +339,10 @@ def format_log(given: Given) -> None:
 
 
 def _uses(component: str, flows: list[str], group: str) -> Iterator[tuple[GroupState, DeployedUse]]:
-    from engine.broker.administration import broker_of
     from engine.broker.changes import check_group, uses_of
 
-    state = broker_of(component).load("read")
+    state = broker_named(component).load("read")
     check_group(state, group)
     named = flows or [use.name for own in state.groups for use in own.flows if group in {"", own.name}]
     for flow in dict.fromkeys(named):
         yield from uses_of(state, flow, group)
-
-
-def _switch(component: str, flows: list[str], group: str, action: str, **values: Any) -> None:
-    from engine.broker.administration import broker_of
-    from engine.broker.changes import switched
-    from engine.broker.repository.repository import Change
-
-    def change(planned: Planned) -> Change:
-        said = ", ".join(f"{c.group}/{c.flow}" for c in planned.changes)
-        return Change(action, said or f"{', '.join(flows) or 'all flows'}, as before")
-
-    broker_of(component).change(
-        lambda state: switched(state, flows, group, **values), change, right="operate", deploys=False
-    )

@@ -16,11 +16,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 import typer
 
 from engine.cli.command_failures import existing, standard_input
-from engine.errors import ConfigurationException
+from engine.errors import BrokerError, ConfigurationException
 from engine.files.allowed_folders import SAID
 from engine.files.input_files import read_stream
 
 if TYPE_CHECKING:
+    from engine.broker.administration import Broker
+    from engine.broker.changes import Planned
+    from engine.broker.state import BrokerState
     from engine.databases.definitions import Definition
     from engine.databases.sources import Sources
     from engine.descriptor import Descriptor
@@ -127,13 +130,40 @@ def known_brokers(incomplete: str) -> list[str]:
     return [folder.path.name for folder in known() if folder.path.name.startswith(incomplete)]
 
 
+def broker_named(name: str) -> Broker:
+    """Returns a broker by its name or its folder; what brokers are made of is imported where one is asked for."""
+    from engine.broker.administration import broker_of
+
+    return broker_of(name)
+
+
+def change_flows(
+    broker: Broker, plan: Callable[[BrokerState], Planned], action: str, said: Callable[[Planned], str], **how: Any
+) -> Planned:
+    """Carry out what `plan` makes of a broker's state; its history says the action, and what is `said` of it."""
+    from engine.broker.repository.repository import Change
+
+    return broker.change(plan, lambda planned: Change(action, said(planned)), **how)
+
+
+def switch_flows(name: str, flows: Sequence[str], group: str, action: str, **values: Any) -> Planned:
+    """Switch flows of a broker, or all of them where none is named, to these values; nothing is deployed."""
+    from engine.broker.changes import switched
+
+    def said(planned: Planned) -> str:
+        changed = ", ".join(f"{c.group}/{c.flow}" for c in planned.changes)
+        return changed or f"{', '.join(flows) or 'all flows'}, as before"
+
+    def plan(state: BrokerState) -> Planned:
+        return switched(state, flows, group, **values)
+
+    return change_flows(broker_named(name), plan, action, said, right="operate", deploys=False)
+
+
 def known_flows(context: typer.Context, incomplete: str) -> list[str]:
     """Returns the flows of the broker that is named, for shells that complete them."""
-    from engine.broker.administration import broker_of
-    from engine.errors import BrokerError
-
     try:
-        groups = broker_of(context.params.get("name") or "").load("read").groups
+        groups = broker_named(context.params.get("name") or "").load("read").groups
     except BrokerError:  # there is nothing to choose from
         return []
     names = {use.name for group in groups for use in group.flows}

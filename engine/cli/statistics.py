@@ -13,7 +13,7 @@ import typer
 
 from engine.cli import app
 from engine.cli.queue_manager_access import Reach, reached
-from engine.cli.shared_options import BrokerName, Json, SomeFlow, SomeGroup, show
+from engine.cli.shared_options import BrokerName, Json, SomeFlow, SomeGroup, broker_named, show
 from engine.errors import ConfigurationException
 
 Found = TypeVar("Found")
@@ -40,12 +40,11 @@ def stats(
 
     Example: penstock stats shop orders --level nodes
     """
-    from engine.broker.administration import broker_of
     from engine.broker.changes import check_group, uses_of
     from engine.broker.statistics.snapshots import records_of
 
     _refuse_two_forms({"--json": as_json, "--prometheus": prometheus, "--xml": xml, "--csv": csv})
-    found = broker_of(name)
+    found = broker_named(name)
     if level or origin:
         _switch(name, flow, group, level, origin, as_json=as_json)
         return
@@ -76,7 +75,6 @@ def _refuse_two_forms(asked: dict[str, bool]) -> None:
 
 
 def _switch(name: str, flow: str, group: str, level: str, origin: str, *, as_json: bool) -> None:
-    from engine.broker.administration import broker_of
     from engine.broker.state import ORIGINS, STATISTICS_LEVELS
     from engine.broker.statistics.snapshots import count_otherwise
 
@@ -85,7 +83,7 @@ def _switch(name: str, flow: str, group: str, level: str, origin: str, *, as_jso
             raise ConfigurationException(f"--{option} {value} is none of {', '.join(known)}")
     values = ({"statistics": level} if level else {}) | ({"by_origin": origin == "basic"} if origin else {})
     said = " ".join(word for word in (level, f"by origin {origin}" if origin else "") if word)
-    planned = count_otherwise(broker_of(name), [flow] if flow else [], group, said, values)
+    planned = count_otherwise(broker_named(name), [flow] if flow else [], group, said, values)
     asked = ({"level": level} if level else {}) | ({"origin": origin} if origin else {})
     rows = [{"group": changed.group, "flow": changed.flow, **asked} for changed in planned.changes]
     lines = [f"{row['group']}/{row['flow']}: statistics {said}" for row in rows]
@@ -128,10 +126,9 @@ def top(
 
     Example: penstock top shop --json
     """
-    from engine.broker.administration import broker_of
     from engine.broker.overview import looked
 
-    found = broker_of(name)
+    found = broker_named(name)
     found.load("read")
     now = looked(found)
     if as_json or not sys.stdout.isatty():
