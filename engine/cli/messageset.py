@@ -12,6 +12,8 @@ from engine.cli import app
 from engine.cli.command_failures import existing
 from engine.cli.record_options import CopybookOptions, NativeOrder, one_of
 from engine.cli.shared_options import Json, with_groups
+from engine.files.input_files import refuse_inputs
+from engine.files.output_files import write_file
 
 messageset = typer.Typer(help="Show message sets and import them from copybooks.", no_args_is_help=True)
 app.add_typer(messageset, name="messageset")
@@ -63,8 +65,6 @@ def import_(
 
     Example: penstock messageset import docs/copybooks/order.cpy --out order.set.yaml --name ORDERS
     """
-    from engine.files.input_files import refuse_inputs
-    from engine.files.output_files import write_file
     from flows.message_sets import write_message_set
     from parsers.importers.copybook import read_copybook
     from parsers.importers.copybook.message_set import (

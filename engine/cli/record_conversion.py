@@ -110,7 +110,9 @@ def _streams(
 ) -> Iterator[tuple[BinaryIO, BinaryIO, _Failures]]:
     """Opens an input and an output, which may be no file that is read, and what takes the records that fail."""
     failures = _Failures(failure.on_error, failure.quarantine)
-    refuse_inputs(_outputs_of(output, failure.quarantine), (_input_of(file), *read))
+    source_place: Place = 0 if file == "-" else Path(file)
+    places: list[Place] = [1 if output is None else output]  # standard output may be a file as well
+    refuse_inputs([*places, *filter(None, (failure.quarantine,))], (source_place, *read))
     with (
         _opened(file, max_input) as source,
         _standard_output() if output is None else written(output) as out,
@@ -147,17 +149,6 @@ def _lines(source: BinaryIO) -> Iterator[tuple[int, bytes]]:
             raise ParserException(5705, f"line {number} has more than {LONGEST_LINE:,} bytes")
         if line.strip():
             yield number, line
-
-
-def _input_of(file: str) -> Place:
-    """Returns the file that is read, or the descriptor of standard input for -."""
-    return 0 if file == "-" else Path(file)
-
-
-def _outputs_of(output: Path | None, quarantine: Path | None) -> list[Place]:
-    """Returns the files that are written; without a name, standard output, which may be a file as well."""
-    places: list[Place] = [1 if output is None else output]
-    return places if quarantine is None else [*places, quarantine]
 
 
 class _BoundedInput(RawIOBase):

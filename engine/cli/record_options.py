@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from engine.cli.command_failures import existing
 from engine.cli.shared_options import AllowFiles
 from engine.errors import ConfigurationException
+from engine.files.allowed_folders import allowed_files
 
 if TYPE_CHECKING:
     from parsers.importers.copybook.source import Dialect
@@ -55,7 +57,6 @@ class CopybookOptions:
 
     def dialect(self) -> Dialect:
         """Returns the dialect that the options make."""
-        from engine.files.allowed_folders import allowed_files
         from parsers.importers.copybook.source import BINARY_SIZES, SOURCE_FORMATS, Dialect
 
         if len(self.currency) != 1 or self.currency.isalnum():
@@ -233,40 +234,6 @@ class DescriptionOptions:
         str, typer.Option("--format", help="The wire format of a message set, by its name in the set or its kind.")
     ] = ""
 
-    def kind(
-        self, dialect: Dialect, framing: Framing, coding: Coding, choices: Choices
-    ) -> tuple[Kind, tuple[Path, ...]]:
-        """Returns the kind of file that is described, and the files that were read to know it."""
-        if bool(self.copybook) == bool(self.messageset):
-            raise ConfigurationException("name what describes the records: --copybook FILE or --messageset FILE")
-        return (
-            self._of_copybook(dialect, framing, coding, choices)
-            if self.copybook
-            else (self._of_set(framing, coding, choices), (Path(self.messageset),))
-        )
-
-    def _of_copybook(
-        self, dialect: Dialect, framing: Framing, coding: Coding, choices: Choices
-    ) -> tuple[RecordFile, tuple[Path, ...]]:
-        from engine.cli.command_failures import existing
-        from parsers.importers.copybook import read_copybook
-        from parsers.records.record_file import record_file
-
-        if self.format_ not in {"", "CWF"}:
-            raise ConfigurationException(f"--format {self.format_} needs a message set: a copybook describes CWF")
-        book = read_copybook(existing(self.copybook), dialect)
-        return record_file(book, framing, coding, choices), book.files
-
-    def _of_set(self, framing: Framing, coding: Coding, choices: Choices) -> ModelFile:
-        from engine.cli.command_failures import existing
-        from flows.message_sets.yaml_reader import load_message_set
-        from parsers.records.model_file import model_file
-
-        if choices.segments or choices.length_field or choices.fillers or framing.format == "L":
-            raise ConfigurationException("segments, length fields and fillers are those of a copybook: name one")
-        found = load_message_set(str(existing(self.messageset)))
-        return model_file(found, self.format_, choices.type, framing, coding)
-
 
 @dataclass(frozen=True, slots=True)
 class RecordOptions:
@@ -281,4 +248,24 @@ class RecordOptions:
 
     def kind(self, framing: Framing, coding: Coding) -> tuple[Kind, tuple[Path, ...]]:
         """Returns the kind of file that is described, and the files that were read to know it."""
-        return self.description.kind(self.source.dialect(), framing, coding, self.choice.choices())
+        dialect, choices, said = self.source.dialect(), self.choice.choices(), self.description
+        if bool(said.copybook) == bool(said.messageset):
+            raise ConfigurationException("name what describes the records: --copybook FILE or --messageset FILE")
+        if not said.copybook:
+            return self._of_set(framing, coding, choices), (Path(said.messageset),)
+        if said.format_ not in {"", "CWF"}:
+            raise ConfigurationException(f"--format {said.format_} needs a message set: a copybook describes CWF")
+        from parsers.importers.copybook import read_copybook
+        from parsers.records.record_file import record_file
+
+        book = read_copybook(existing(said.copybook), dialect)
+        return record_file(book, framing, coding, choices), book.files
+
+    def _of_set(self, framing: Framing, coding: Coding, choices: Choices) -> ModelFile:
+        from flows.message_sets.yaml_reader import load_message_set
+        from parsers.records.model_file import model_file
+
+        if choices.segments or choices.length_field or choices.fillers or framing.format == "L":
+            raise ConfigurationException("segments, length fields and fillers are those of a copybook: name one")
+        found = load_message_set(str(existing(self.description.messageset)))
+        return model_file(found, self.description.format_, choices.type, framing, coding)

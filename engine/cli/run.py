@@ -31,8 +31,11 @@ from engine.cli.shared_options import (
     check_queue_manager,
     inputs_of,
     letters_of,
+    opened,
 )
 from engine.errors import ConfigurationException
+from engine.files.allowed_folders import allowed_files
+from engine.files.input_files import refuse_inputs, size_of
 
 if TYPE_CHECKING:
     from engine.runtime.file_run import Letter, Outbox, Passage
@@ -105,10 +108,7 @@ def run(
         run_on_queues(Given(*given, nodes=tuple(nodes or ()), as_json=as_json, amqp=amqp))
         return
     flow, sources = flows[0], sources or []
-    from engine.cli.shared_options import opened
     from engine.descriptor import UTF_8, Descriptor
-    from engine.files.allowed_folders import allowed_files
-    from engine.files.input_files import refuse_inputs, size_of
     from engine.runtime.file_run import Outbox
     from engine.runtime.file_run import run as run_flow
     from flows.files import load_flow, load_nodes

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import typer
 
 from engine.cli.command_failures import USAGE, visible
-from engine.cli.shared_options import show
+from engine.cli.shared_options import opened, show
 from engine.errors import ConfigurationException, MessageException
+from engine.files.allowed_folders import allowed_files
 
 if TYPE_CHECKING:
     from engine.databases.coordination import Coordinator
@@ -151,8 +152,6 @@ def run_on_queues(given: Given) -> None:
 
 def _prepared(given: Given, around: ExitStack) -> list[tuple[Flow, Any]]:
     """Returns the flows with what deploys each for a thread; raises with all that is wrong with one."""
-    from engine.cli.shared_options import opened
-    from engine.files.allowed_folders import allowed_files
     from flows.files import load_flow, load_nodes
 
     traced = tracer(given.trace)

@@ -12,8 +12,11 @@ import typer
 
 from engine.cli import app
 from engine.cli.command_failures import visible
-from engine.cli.shared_options import AllowFiles, DataSources, Json
+from engine.cli.shared_options import AllowFiles, DataSources, Json, opened
 from engine.errors import ConfigurationException
+from engine.files.allowed_folders import allowed_files
+from engine.files.input_files import refuse_inputs
+from engine.files.output_files import write_file
 
 if TYPE_CHECKING:
     from engine.errors import Problem
@@ -39,10 +42,6 @@ def run_tests(
 
     Example: penstock test flows/samples/orders --coverage
     """
-    from engine.cli.shared_options import opened
-    from engine.files.allowed_folders import allowed_files
-    from engine.files.input_files import refuse_inputs
-    from engine.files.output_files import write_file
     from engine.testing import report
     from engine.testing.reading import read_file
     from engine.testing.report import covered
