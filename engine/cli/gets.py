@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 Take = Callable[["Arrival"], None]
+Form = Callable[["Arrival"], bytes]
 
 
 @app.command()
@@ -57,7 +58,7 @@ def get(
     if not wait >= 0:  # which what is no number is not either
         raise ConfigurationException(f"--wait {wait} is no number of seconds: it is 0 or more")
     wanted = selection(msg_id, correl_id, group_id, selector)
-    take = _printer(as_json=as_json) if output is None else _writer(_folder(output), as_json=as_json)
+    take = printer(json_line if as_json else body_line) if output is None else _writer(_folder(output), as_json=as_json)
     left, patience = None if everything else count or 1, 0.0
     waits = Waits(wait)
     while left is None or left > 0:  # again where the queue manager's process ended while nothing was in hand
@@ -112,36 +113,50 @@ def _take_some(
             raise
         if arrival is None:
             break
-        try:
-            take(arrival)
-        except BaseException:
-            work.back_out()
-            raise
-        work.commit()
+        hand_on(work, arrival, take)
         waits.begin()
         taken += 1
     return taken, False
 
 
-def _printer(*, as_json: bool) -> Take:
+def hand_on(work: UnitOfWork, arrival: Arrival, take: Take) -> None:
+    """Have a message taken, and commit its unit; it is backed out where that fails."""
+    try:
+        take(arrival)
+    except BaseException:
+        work.back_out()
+        raise
+    work.commit()
+
+
+def printer(form: Form) -> Take:
+    """Returns what prints a message in a form, so that it is out when it is committed."""
     out = sys.stdout.buffer
 
     def take(arrival: Arrival) -> None:
-        out.write(form(arrival, as_json=as_json))
+        out.write(form(arrival))
         out.flush()
 
     return take
 
 
-def form(arrival: Arrival, *, as_json: bool) -> bytes:
-    """Returns a message as it is printed: a line of JSON, or its body, which ends a line."""
+def json_line(arrival: Arrival) -> bytes:
+    """Returns a message as a line of JSON."""
     from engine.mq.message_json import to_line
+
+    return f"{to_line(*arrival)}\n".encode()
+
+
+def body_line(arrival: Arrival) -> bytes:
+    """Returns the body of a message, which ends a line."""
+    body = _body(arrival)
+    return body if body.endswith(b"\n") else body + b"\n"
+
+
+def _body(arrival: Arrival) -> bytes:
     from engine.mq.properties import split
 
-    if as_json:
-        return f"{to_line(*arrival)}\n".encode()
-    _, _, body = split(*arrival)
-    return body if body.endswith(b"\n") else body + b"\n"
+    return split(*arrival)[2]
 
 
 def _folder(name: str) -> Path:
@@ -154,10 +169,7 @@ def _writer(folder: Path, *, as_json: bool) -> Take:
     made_folder(folder, "messages")
 
     def take(arrival: Arrival) -> None:
-        from engine.mq.message_json import to_line
-        from engine.mq.properties import split
-
-        data = f"{to_line(*arrival)}\n".encode() if as_json else split(*arrival)[2]
+        data = json_line(arrival) if as_json else _body(arrival)
         write_new_file(folder, arrival.descriptor.msg_id.hex(), ".json" if as_json else "", data)
 
     return take
@@ -176,10 +188,10 @@ def browse(
 
     Example: penstock browse ORDERS --json
     """
-    out = sys.stdout.buffer
+    out, form = sys.stdout.buffer, json_line if as_json else body_line
     with reached(queue_manager, user) as manager:
         for arrival in manager.cursor(queue, selector):
-            out.write(form(arrival, as_json=as_json))
+            out.write(form(arrival))
     out.flush()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import typer
 
 from engine.cli import app
 from engine.cli.command_failures import OR_STANDARD_INPUT, existing, read_input, standard_input
+from engine.cli.gets import body_line, hand_on, printer
 from engine.cli.put_units import Given, Units, at, put_units
 from engine.cli.queue_manager_access import PATIENCE, KeyStore, Reach, User, begin, reached
 from engine.cli.shared_options import Json, Selector, given_id, identifier, pair_of
@@ -262,29 +262,20 @@ def subscribe(
 
 def _print(manager: Any, queue: str, count: int | None, wait: float | None, *, as_json: bool) -> None:
     """Print publications as they come; each is taken off its queue once it is printed."""
-    work, printed = manager.work(), 0
+    work, printed, take = manager.work(), 0, printer(_json_line if as_json else body_line)
     while count is None or printed < count:
         arrival = work.get(queue, wait=-1.0 if wait is None else wait)
         if arrival is None:
             return
-        try:
-            sys.stdout.buffer.write(_form(arrival, as_json=as_json))
-            sys.stdout.buffer.flush()
-        except BaseException:
-            work.back_out()
-            raise
-        work.commit()
+        hand_on(work, arrival, take)
         printed += 1
 
 
-def _form(arrival: Arrival, *, as_json: bool) -> bytes:
-    """Returns a publication as it is printed: a line of JSON with its topic, or its body, which ends a line."""
+def _json_line(arrival: Arrival) -> bytes:
+    """Returns a publication as a line of JSON with its topic."""
     from engine.mq.message_json import to_object
     from engine.mq.properties import split
 
-    if not as_json:
-        body = split(*arrival)[2]
-        return body if body.endswith(b"\n") else body + b"\n"
     found, told = to_object(*arrival), split(*arrival)[0]
     properties: Any = found["properties"]
     said = {"topic": told.get(_TOPIC, ""), "retained": told.get(_RETAINED, False)}

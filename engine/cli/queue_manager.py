@@ -18,7 +18,7 @@ import typer
 from engine.cli import app
 from engine.cli.command_failures import visible
 from engine.cli.queue_manager_access import PATIENCE, Folder, KeyStore, reached
-from engine.cli.shared_options import Json
+from engine.cli.shared_options import Json, show
 from engine.errors import ConfigurationException
 from flows.content_filters import filtering
 
@@ -121,13 +121,9 @@ def display(folder: Folder, as_json: Json = False) -> None:
     with reached(folder) as manager:
         shown = [{"queue": name, "depth": manager.depth(name)} for name in manager.names()]
         name = manager.name
-    if as_json:
-        typer.echo(json.dumps({"queue_manager": name, "queues": shown}, indent=2))
-        return
     width = max((len(str(row["depth"])) for row in shown), default=0)
-    typer.echo(f"queue manager {name}")
-    for row in shown:
-        typer.echo(f"  {row['depth']:>{width}}  {row['queue']}")
+    lines = (f"  {row['depth']:>{width}}  {row['queue']}" for row in shown)
+    show({"queue_manager": name, "queues": shown}, [f"queue manager {name}", *lines], as_json=as_json)
 
 
 @queue_managers.command()
@@ -174,10 +170,7 @@ def check(folder: Folder, as_json: Json = False) -> None:
     from engine.mq.store.checking import check as problems_of
 
     problems = problems_of(folder)
-    if as_json:
-        typer.echo(json.dumps({"problems": problems}, indent=2))
-    elif not problems:
-        typer.echo(f"{folder} is as it was written")
+    show({"problems": problems}, [] if problems else [f"{folder} is as it was written"], as_json=as_json)
     for problem in problems:
         typer.echo(visible(f"penstock: {folder}: {problem}; restore a backup, or see what dump still shows"), err=True)
     raise typer.Exit(1 if problems else 0)
@@ -256,21 +249,23 @@ def demo(
     with closing(QueueManager.open(folder)) as manager:
         for queue in _QUEUES:
             manager.define("QLOCAL", queue, {"DEFPSIST": "YES"})
-    _say(f"A queue manager is made in {folder}, with the queues {', '.join(_QUEUES)}.")
+    typer.echo(f"A queue manager is made in {folder}, with the queues {', '.join(_QUEUES)}.")
     with Processes(folder) as processes:
         processes.start()
-        _say("It runs as a process, and the flow samples.orders.Orders on it as another.")
+        typer.echo("It runs as a process, and the flow samples.orders.Orders on it as another.")
         _put(folder)
         _wait(folder, _KILLED_AFTER)
         processes.kill()
-    _say(f"In the middle of the {ORDERS:,} orders that were put, both processes are killed (SIGKILL).")
-    _say(f"On disk there are now {_depths(folder)}.")
+    typer.echo(f"In the middle of the {ORDERS:,} orders that were put, both processes are killed (SIGKILL).")
+    typer.echo(f"On disk there are now {_depths(folder)}.")
     with Processes(folder) as processes:
         began = time.monotonic()
         processes.start()
         _wait(folder, ORDERS)
-        _say(f"Both are started again, and the flow is through with the rest after {time.monotonic() - began:.1f} s.")
-    _say(f"On disk there are now {_depths(folder)}.")
+        typer.echo(
+            f"Both are started again, and the flow is through with the rest after {time.monotonic() - began:.1f} s."
+        )
+    typer.echo(f"On disk there are now {_depths(folder)}.")
     _judge({queue: _numbers(folder, queue) for queue in _QUEUES})
 
 
@@ -352,10 +347,6 @@ def _judge(found: dict[str, Counter[str]]) -> None:
     every = {str(number) for number in range(1, ORDERS + 1)}
     lost = sum(len(every - found[queue].keys()) for queue in ("ORDERS.ACCEPTED", "ORDERS.AUDIT"))
     twice = sum(count - 1 for queue in found.values() for count in queue.values())
-    _say(f"Of {ORDERS:,} orders, each with a copy for the auditors, {lost} are lost and {twice} are there twice.")
+    typer.echo(f"Of {ORDERS:,} orders, each with a copy for the auditors, {lost} are lost and {twice} are there twice.")
     if lost or twice or found["ORDERS.IN"] or found["ORDERS.REJECTED"]:
         raise typer.Exit(1)
-
-
-def _say(text: str) -> None:
-    typer.echo(text)
