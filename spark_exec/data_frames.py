@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from flows.files import own_nodes
 from spark_exec.deployment import deployment_of
 from spark_exec.plan import first, plan
-from spark_exec.rows import FED, MESSAGE, completed, told_apart
-from spark_exec.run import MOST_ROUNDS, carried, moment_of, now
+from spark_exec.rows import completed, told_apart
+from spark_exec.run import MOST_ROUNDS, carried, fed_by, moment_of, now
 from spark_exec.session import cores_in, profiles
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def through_flows(  # noqa: PLR0913  # the options of the command, all by name
         found = carried(fed, planned, at, executors).withColumn("round", functions.lit(number))
         found = found.persist(StorageLevel.DISK_ONLY)
         results = found if results is None else results.unionByName(found)
-        fed = found.where(found["kind"] == FED).select(*MESSAGE.names)
+        fed = fed_by(found)
         if fed.isEmpty():
             break
     assert results is not None

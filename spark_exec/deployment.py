@@ -104,9 +104,6 @@ def _source_of(use: NodeUse, databases: Databases, table: tuple[str, ...] = ()) 
     return Sources(databases.definitions).definition(named)
 
 
-Use = FlowUse
-
-
 @dataclass(frozen=True, slots=True)
 class Deployment:
     """The parts of a broker that run on Spark."""
@@ -153,32 +150,24 @@ def _without_flows(file: str) -> ConfigurationException:
     return ConfigurationException(f"{file} cannot be deployed: {text}", (Problem(file, 1, 1, UNFIT, text),))
 
 
-def built(shipped: Shipped, databases: Databases = NONE, *, looked_up: bool = True) -> DeployedFlow:
-    """The flow, deployed in this process; `looked_up` asks its databases for the tables that it names."""
-    return _built(shipped, databases, looked_up).flow
+class Built(NamedTuple):
+    """A flow, deployed in this process.
 
+    `shares` says that a program of it declares SHARED variables, which all of its messages see; `changes` are the data
+    sources that it may change, where its changes are prepared.
+    """
 
-def shares(shipped: Shipped, databases: Databases = NONE) -> bool:
-    """True where a program of the flow declares SHARED variables, which all of its messages see."""
-    return _built(shipped, databases, False).shares
-
-
-def changes(shipped: Shipped, databases: Databases = NONE) -> tuple[str, ...]:
-    """The data sources that the flow may change, where its changes are prepared."""
-    return _built(shipped, databases, False).changes
-
-
-class _Built(NamedTuple):
     flow: DeployedFlow
     shares: bool
     changes: tuple[str, ...]
 
 
 @lru_cache(maxsize=64)
-def _built(shipped: Shipped, databases: Databases, looked_up: bool) -> _Built:
+def built(shipped: Shipped, databases: Databases = NONE, *, looked_up: bool = True) -> Built:
+    """The flow, deployed once in each process; `looked_up` asks its databases for the tables that it names."""
     flow = shipped.flow()
     sources = opened(databases) if looked_up else None
     bound = binder(flow, files=shipped.files, given=dict(shipped.given), sources=sources)
     changed = checked_effects(flow, bound, databases)
     shared = any(routine.entrance.shares for routine in bound.routines.values())
-    return _Built(deploy(flow, bind=bound), shared, changed)
+    return Built(deploy(flow, bind=bound), shared, changed)

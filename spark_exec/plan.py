@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from engine.broker.definition import FlowUse
 from engine.broker.overrides import flow_of_file
 from engine.descriptor import NO_ID
 from engine.errors import ConfigurationException
 from engine.node import node_catalog
 from flows.files import OwnNodes, Shipped, ship
-from spark_exec.deployment import Deployment, Use, built, changes, shares
+from spark_exec.deployment import Deployment, built
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -139,7 +140,7 @@ def plan(deployment: Deployment, own_nodes: tuple[OwnNodes, ...] = ()) -> Plan:
     return Plan(deployment, tuple(found))
 
 
-def _planned(deployed_as: Use, deployment: Deployment, own_nodes: tuple[OwnNodes, ...]) -> FlowPlan:
+def _planned(deployed_as: FlowUse, deployment: Deployment, own_nodes: tuple[OwnNodes, ...]) -> FlowPlan:
     flow, group = flow_of_file(deployed_as.file, deployed_as.properties), deployed_as.group
     given = {"BrokerName": deployment.broker, "ExecutionGroupLabel": group, "ExecutionGroupName": group}
     for use in flow.nodes:
@@ -157,9 +158,8 @@ def _planned(deployed_as: Use, deployment: Deployment, own_nodes: tuple[OwnNodes
         )
     used = {use.type for use in flow.nodes}
     shipped = ship(flow, given, [file for file in own_nodes if used.intersection(file.types)])
-    deployed = built(
-        shipped, deployment.databases, looked_up=False
-    )  # what is broken is broken here, before anything starts
+    made = built(shipped, deployment.databases, looked_up=False)  # what is broken is found here, before anything starts
+    deployed = made.flow
     instances = max(deployed.instances(entrance) for entrance in deployed.entrances)
     orders = [deployed.order(entrance) for entrance in deployed.entrances]
     asked = {order.mode for order in orders}
@@ -177,8 +177,8 @@ def _planned(deployed_as: Use, deployment: Deployment, own_nodes: tuple[OwnNodes
         instances,
         order,
         groups,
-        _held(order, said=said, shares=shares(shipped, deployment.databases)),
-        changes(shipped, deployment.databases),
+        _held(order, said=said, shares=made.shares),
+        made.changes,
     )
 
 

@@ -27,7 +27,6 @@ from spark_exec.session import JOB_FAILED
 
 if TYPE_CHECKING:
     from engine.databases.session import Session
-    from engine.databases.sources import Sources
     from spark_exec.plan import Plan
 
 

@@ -101,8 +101,6 @@ def _words(file: Path, length: int, size: int) -> Iterator[int]:
             at += int.from_bytes(word[:2])
 
 
-__all__ = ["KINDS", "Kind", "Origin", "kind_of", "messages"]
-
 _MOST_ROWS: Final = 2048
 _MOST_BYTES: Final = 2 << 20
 _FILE_WEIGHS: Final = 4096  # to open a file costs as much as to read so many bytes
@@ -190,7 +188,7 @@ def _opener(origin: Origin) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.
         for batch in batches:
             listed = (batch.column(name).to_pylist() for name in Piece._fields)
             for piece in map(Piece._make, zip(*listed, strict=True)):
-                for at, body, said in _READ[origin.kind](piece, origin):
+                for at, body, said in messages_in(piece, origin):
                     kept.append(((piece.number << OFFSETS) + at, body, said))
                     size += len(body)
                     if size >= _MOST_BYTES or len(kept) >= _MOST_ROWS:
@@ -219,19 +217,25 @@ def _batch(kept: list[Found], origin: Origin) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=MESSAGE)
 
 
-def _whole(piece: Piece, _: Origin) -> Iterator[Found]:
+def messages_in(piece: Piece, origin: Origin) -> Iterator[Found]:
+    """Yields what begins in a piece of a file."""
     with Path(piece.file).open("rb") as opened:
-        body = opened.read(MOST + 1)
+        if piece.start:  # else it may be a pipe
+            opened.seek(piece.start)
+        yield from _READ[origin.kind](opened, piece, origin)
+
+
+def _whole(opened: IO[bytes], piece: Piece, _: Origin) -> Iterator[Found]:
+    body = opened.read(MOST + 1)
     if len(body) <= MOST:
         yield 0, body, {}
     else:
         yield 0, body[:_SHOWN], _problem(piece, 0, f"the file has more than {MOST:,} bytes; this is how it begins")
 
 
-def _lines(piece: Piece, _: Origin) -> Iterator[Found]:
-    with Path(piece.file).open("rb") as opened:
-        for at, line, said in _lines_of(opened, piece):
-            yield at, line.rstrip(b"\r\n"), said
+def _lines(opened: IO[bytes], piece: Piece, _: Origin) -> Iterator[Found]:
+    for at, line, said in _lines_of(opened, piece):
+        yield at, line.rstrip(b"\r\n"), said
 
 
 def _lines_of(opened: IO[bytes], piece: Piece) -> Iterator[Found]:
@@ -251,18 +255,17 @@ def _lines_of(opened: IO[bytes], piece: Piece) -> Iterator[Found]:
         at += length
 
 
-def _objects(piece: Piece, origin: Origin) -> Iterator[Found]:
+def _objects(opened: IO[bytes], piece: Piece, origin: Origin) -> Iterator[Found]:
     """JSON lines: `body` as text, or `body64`; fields of the descriptor by their names, bytes in hexadecimal."""
-    with Path(piece.file).open("rb") as opened:
-        for at, line, said in _lines_of(opened, piece):
-            if said:
-                yield at, line, said
-            elif line.strip():
-                try:
-                    body, given = _object(line, origin.descriptor)
-                except (ValueError, TypeError, RecursionError, BrokerError) as error:
-                    body, given = line, _problem(piece, at, f"the line is no message: {error}")
-                yield at, body, given
+    for at, line, said in _lines_of(opened, piece):
+        if said:
+            yield at, line, said
+        elif line.strip():
+            try:
+                body, given = _object(line, origin.descriptor)
+            except (ValueError, TypeError, RecursionError, BrokerError) as error:
+                body, given = line, _problem(piece, at, f"the line is no message: {error}")
+            yield at, body, given
 
 
 def _problem(piece: Piece, at: int, text: str) -> dict[str, Any]:
@@ -325,36 +328,32 @@ def _value(name: str, value: Any) -> Any:
     return made.ljust(LENGTHS[name], b"\0")
 
 
-def _fixed(piece: Piece, origin: Origin) -> Iterator[Found]:
-    with Path(piece.file).open("rb") as opened:
-        opened.seek(piece.start)
-        for at in range(piece.start, piece.end, origin.record_length):
-            record = opened.read(origin.record_length)
-            said = {}
-            if len(record) < origin.record_length:
-                text = f"the last record has {len(record)} of {origin.record_length} bytes"
-                said = _problem(piece, at, f"{text}: correct --record-length, or the file")
-            yield at, record, said
+def _fixed(opened: IO[bytes], piece: Piece, origin: Origin) -> Iterator[Found]:
+    for at in range(piece.start, piece.end, origin.record_length):
+        record = opened.read(origin.record_length)
+        said = {}
+        if len(record) < origin.record_length:
+            text = f"the last record has {len(record)} of {origin.record_length} bytes"
+            said = _problem(piece, at, f"{text}: correct --record-length, or the file")
+        yield at, record, said
 
 
-def _described(piece: Piece, _: Origin) -> Iterator[Found]:
+def _described(opened: IO[bytes], piece: Piece, _: Origin) -> Iterator[Found]:
     """Records with a record descriptor word: their length, the four bytes of the word included, big endian."""
     at = piece.start
-    with Path(piece.file).open("rb") as opened:
-        opened.seek(at)
-        while at < piece.end:
-            word = opened.read(4)
-            length = int.from_bytes(word[:2])
-            body = opened.read(max(length - 4, 0))
-            if len(word) < 4 or length < 4 or len(body) < length - 4:
-                text = f"the record descriptor word X'{word.hex().upper()}' does not fit what is there"
-                yield at, word + body, _problem(piece, at, f"{text}; what follows in this file was not read")
-                return
-            yield at, body, {}
-            at += length
+    while at < piece.end:
+        word = opened.read(4)
+        length = int.from_bytes(word[:2])
+        body = opened.read(max(length - 4, 0))
+        if len(word) < 4 or length < 4 or len(body) < length - 4:
+            text = f"the record descriptor word X'{word.hex().upper()}' does not fit what is there"
+            yield at, word + body, _problem(piece, at, f"{text}; what follows in this file was not read")
+            return
+        yield at, body, {}
+        at += length
 
 
-_READ: Final[dict[str, Callable[[Piece, Origin], Iterator[Found]]]] = {
+_READ: Final[dict[str, Callable[[IO[bytes], Piece, Origin], Iterator[Found]]]] = {
     "files": _whole,
     "json": _objects,
     "text": _lines,

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
     from engine.errors import BrokerError
-    from engine.tree.element import Element
 
 
 _NO_PROPERTIES: Final[Mapping[str, str]] = MappingProxyType({})

@@ -112,6 +112,8 @@ def run(
 
     What still feeds flows after the last round is left as it is: rows of kind fed, in that round.
     """
+    from pyspark import StorageLevel
+
     refuse_taken(output, spark)
     started, at = time.time(), limits.moment or now()
     summary, executors = Summary(), profiles(spark, planned)
@@ -121,7 +123,7 @@ def run(
         limits.ending.summary, limits.ending.manifest = summary, said
     kept = completed(frame, otherwise=planned.only_queue)
     if len(planned.flows) > 1 or any(flow.groups and flow.order != "default" for flow in planned.flows):
-        kept = _persisted(kept)  # it is read more than once
+        kept = kept.persist(StorageLevel.DISK_ONLY)  # it is read more than once
     fed: DataFrame | None = kept
     decisions = _decisions(spark, planned, output, limits.ending)
     try:
@@ -133,7 +135,7 @@ def run(
             if decisions is not None:
                 decisions.end(summary.rounds, _prepared(results))
             summary.fed = counted(results, summary, began)
-            fed = _fed(results) if summary.fed and summary.rounds < limits.rounds else None
+            fed = fed_by(results) if summary.fed and summary.rounds < limits.rounds else None
     except BaseException:
         if decisions is not None:
             decisions.give_up()
@@ -171,13 +173,8 @@ def _prepared(results: DataFrame) -> dict[str, list[str]]:
     return found
 
 
-def _persisted(frame: DataFrame) -> DataFrame:
-    from pyspark import StorageLevel
-
-    return frame.persist(StorageLevel.DISK_ONLY)
-
-
-def _fed(results: DataFrame) -> DataFrame:
+def fed_by(results: DataFrame) -> DataFrame:
+    """The messages that the results of a round feed to flows in the next."""
     return results.where(results["kind"] == FED).select(*MESSAGE.names)
 
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import gc
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from engine.databases.session import Session
 from engine.databases.work import with_databases
 from engine.descriptor import NO_ID
-from engine.errors import LOCAL_ERROR, BrokerError, Place
+from engine.errors import BrokerError, Place
 from engine.flow.dead_letters import BLOCKED, PUT_AWAY
 from engine.message.topics import ADDRESS
 from engine.runtime.batches import Batch
+from engine.runtime.incidents import heard_by
 from engine.work import QueueAttributes
 from flows.files import Shipped
 from spark_exec.cpu_accounts import READING, WRITING, Accounts
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
 
     from engine.runtime.deployment import DeployedFlow, Station
 
-_LOG: Final = logging.getLogger(LOCAL_ERROR)
 _SPARE_TRIES = 10  # a message that is backed out more often than its threshold allows is stuck
 
 
@@ -87,21 +88,12 @@ class _Worker:
 
     def __init__(self, assignment: Assignment) -> None:
         self._own = assignment
-        self._deployed: DeployedFlow = built(assignment.shipped, assignment.databases)
+        self._deployed: DeployedFlow = built(assignment.shipped, assignment.databases).flow
         self._entrances: dict[str, Station] = {
             str(getattr(station.node, "queue_name", "")): station for station in self._deployed.entrances
         }
-        self._gathered = {
-            queue
-            for queue, station in self._entrances.items()
-            if getattr(station.node, "commit_by_message_group", False)
-            or getattr(station.node, "all_msgs_available", False)
-        }
-        self._by_group = {
-            queue
-            for queue, station in self._entrances.items()
-            if getattr(station.node, "commit_by_message_group", False)
-        }
+        self._by_group = self._where("commit_by_message_group")
+        self._gathered = self._by_group | self._where("all_msgs_available")
         self._work = PartitionWork(
             assignment.queues, (assignment.queue_manager, assignment.dead_letter_queue), assignment.moment
         )
@@ -115,14 +107,19 @@ class _Worker:
         self._caught: list[tuple[int, BrokerError]] = []  # each with the place of its message in the unit
         self._deployed.tell_caught(self._catch)
 
+    def _where(self, asked: str) -> set[str]:
+        """The queues whose nodes ask for something by a property."""
+        return {queue for queue, station in self._entrances.items() if getattr(station.node, asked, False)}
+
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Carry every message, and tell in the end what the nodes have cost."""
         accounts, rows = Accounts(self._deployed.stations), self._rows
         held: list[Row] = []
-        level = _LOG.level
-        _LOG.addHandler(self._told)
-        _LOG.setLevel(logging.INFO)
-        try:
+        with ExitStack() as around:
+            around.enter_context(heard_by(self._told))
+            around.callback(accounts.close)
+            if self._session is not None:
+                around.callback(self._session.close)
             if self._attempt is not None:
                 self._attempt.end_earlier()
             while (batch := accounts.spent(READING, lambda: next(batches, None))) is not None:
@@ -134,12 +131,6 @@ class _Worker:
                 self._carry(held)
             if self._attempt is not None and self._session is not None:
                 rows.add_prepared(self._attempt.prepare(self._session))
-        finally:
-            if self._session is not None:
-                self._session.close()
-            accounts.close()
-            _LOG.setLevel(level)
-            _LOG.removeHandler(self._told)
         for written in accounts.spent(WRITING, lambda: list(rows.rest())):
             yield from accounts.sent(written)
         yield rows.statistics(accounts.rows())

@@ -8,7 +8,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException
-from spark_exec.readers import _READ, Kind, Origin, files_in, kind_of, messages, pieces
+from spark_exec.readers import Kind, Origin, files_in, kind_of, messages, messages_in, pieces
 
 CUT: list[tuple[Kind, bytes, int]] = [
     ("text", b"".join(b"line %d%s" % (n, b"\r\n" if n % 2 else b"\n") for n in range(200)) + b"end", 0),
@@ -23,7 +23,7 @@ def read(file: Path, kind: Kind, length: int, least: int, monkeypatch: pytest.Mo
     monkeypatch.setattr("spark_exec.readers._LEAST", least)
     origin = Origin(str(file), kind, record_length=length)
     cut = pieces([file], kind, length, 1000)
-    return [len(cut), [found for piece in cut for found in _READ[kind](piece, origin)]]
+    return [len(cut), [found for piece in cut for found in messages_in(piece, origin)]]
 
 
 @pytest.mark.parametrize(("kind", "data", "length"), CUT, ids=[case[0] for case in CUT])

@@ -230,7 +230,7 @@ def test_own_nodes_are_shipped(tmp_path: Path) -> None:
     own = own_nodes([str(tmp_path / "own.py")])
     planned = plan(deployment_of(str(tmp_path / "own.yaml")), own)
     code = "import pickle, sys; from spark_exec.deployment import built; "
-    code += "print(*built(pickle.load(sys.stdin.buffer)).stations)"
+    code += "print(*built(pickle.load(sys.stdin.buffer)).flow.stations)"
     shipped, command = pickle.dumps(planned.flows[0].shipped), [sys.executable, "-c", code]
     found = subprocess.run(command, input=shipped, capture_output=True, timeout=300, check=True)
     assert found.stdout.split() == [b"In", b"Own", b"Out"]
