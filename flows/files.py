@@ -84,14 +84,21 @@ def load(*files: str) -> Loaded:
 
 def load_flow(file: str, *, catalog: Catalog[NodeType] = node_catalog) -> Flow:
     """The flow of a file, ready to deploy: examined, and with its subflows expanded; raises with all problems."""
+    return expand(*sound_flow(file, catalog=catalog))
+
+
+def sound_flow(
+    file: str, *, catalog: Catalog[NodeType] = node_catalog, advice: str = "name a flow that uses it"
+) -> tuple[Flow, Mapping[str, Flow]]:
+    """The flow of a file, examined, and the subflows that it may use; `advice` is for a file that holds a subflow."""
     loaded = load(file)
     problems = loaded.lint(catalog)
     if problems:
         raise ConfigurationException(f"{file} cannot be deployed: {problems[0].text}", problems)
     main = next((flow for flow in loaded.flows if flow.file == normpath(file)), None)
     if main is None:
-        raise ConfigurationException(f"{file} holds a subflow; name a flow that uses it")
-    return expand(main, loaded.subflows)
+        raise ConfigurationException(f"{file} holds a subflow; {advice}")
+    return main, loaded.subflows
 
 
 def is_flow_file(path: Path) -> bool:

@@ -241,12 +241,13 @@ def _bytes(text: str) -> int:
 
 
 def _how(seconds: float | None, runs: int | None, drivers: int | None) -> How:
-    from engine.costs.nodes import DRIVERS, RUNS, SECONDS, How
+    from engine.costs.nodes import How
 
+    plain = How()
     how = How(
-        SECONDS if seconds is None else seconds,
-        RUNS if runs is None else runs,
-        DRIVERS if drivers is None else drivers,
+        plain.seconds if seconds is None else seconds,
+        plain.runs if runs is None else runs,
+        plain.drivers if drivers is None else drivers,
     )
     _check_seconds(how.seconds)
     if not 1 <= how.runs <= 1000:

@@ -73,7 +73,7 @@ def run_tests(
         typer.echo(report.summary(results, time.perf_counter() - started) + _unread(problems))
         for line in report.reasons_of(results).lines():
             typer.echo(f"  {visible(line)}")
-        typer.echo(table.text(), nl=False)
+        typer.echo(table.text, nl=False)
     raise typer.Exit(1 if problems or not all(result.passed for result in results) else 0)
 
 

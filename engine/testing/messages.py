@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -244,17 +244,17 @@ def _base64(text: str) -> bytes:
 _UNSUITABLE: Final = 2211
 
 
-def content(body: Body | None, ccsid: int, encoding: int) -> bytes:
-    """The bytes of a body."""
-    if body is None:
-        return b""
-    return body.content if isinstance(body.content, bytes) else encode(body.content, ccsid, encoding)
+def _written(made: Description) -> tuple[int, int, bytes]:
+    """The CCSID and the encoding of a message, and the bytes of its body."""
+    ccsid = UTF_8 if made.ccsid is None else made.ccsid
+    encoding = LITTLE_ENDIAN if made.encoding is None else made.encoding
+    body = b"" if made.body is None else made.body.content
+    return ccsid, encoding, body if isinstance(body, bytes) else encode(body, ccsid, encoding)
 
 
 def letter(made: Description) -> tuple[Descriptor, bytes]:
     """The descriptor and the bytes of a message that is put on a queue."""
-    ccsid = UTF_8 if made.ccsid is None else made.ccsid
-    encoding = LITTLE_ENDIAN if made.encoding is None else made.encoding
+    ccsid, encoding, body = _written(made)
     root = new_root()
     mqmd = root.add("MQMD")
     for name, value in (("CodedCharSetId", ccsid), ("Encoding", encoding), ("Format", made.format or "")):
@@ -262,7 +262,7 @@ def letter(made: Description) -> tuple[Descriptor, bytes]:
     _fill(root, (field for field in made.fields if field.tree == "Root"))
     _identify(mqmd)
     if made.body is not None:
-        root.add("BLOB").add("BLOB", content(made.body, ccsid, encoding))
+        root.add("BLOB").add("BLOB", body)
     return write_message(root)
 
 
@@ -332,11 +332,8 @@ def _embody(root: Element, made: Description) -> None:
     """Put another body in the place of a message's own, under the same domain unless another is named."""
     old = body_of(root)
     domain = made.template.domain or ("BLOB" if old is None else old.name)
-    ccsid = UTF_8 if made.ccsid is None else made.ccsid
-    encoding = LITTLE_ENDIAN if made.encoding is None else made.encoding
+    ccsid, encoding, data = _written(made)
     template: Template = made.template._replace(domain=domain)
-    own = replace(made, fields=())
-    data = content(own.body, ccsid, encoding)
     received = Received(Descriptor(coded_char_set_id=ccsid, encoding=encoding), data, template=template)
     if isinstance(root.domain, RootDomain):
         received.domain = root.domain

@@ -12,7 +12,7 @@ cases:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os.path import isfile
 from pathlib import Path
 from typing import Final
@@ -23,9 +23,7 @@ from engine.mq.definitions import QueueDefinition
 from engine.testing.case import (
     Call,
     Case,
-    Description,
     Expected,
-    ExpectedException,
     Input,
     Propagations,
     Send,
@@ -148,13 +146,12 @@ class _Cases:
                 number.get("defaultPersistence") or 0,
                 number.get("defaultPriority") or 0,
             )
-            depth, length = number.get("maxDepth"), number.get("maxMessageLength")
             own = QueueDefinition(key.text, attributes)
-            depth, length = (
-                own.max_depth if depth is None else depth,
-                own.max_message_length if length is None else length,
-            )
-            made.append(QueueDefinition(key.text, attributes, depth, length))
+            if (depth := number.get("maxDepth")) is not None:
+                own = replace(own, max_depth=depth)
+            if (length := number.get("maxMessageLength")) is not None:
+                own = replace(own, max_message_length=length)
+            made.append(own)
         return made
 
     def _input(self, tree: Tree) -> Input:
@@ -202,16 +199,13 @@ class _Cases:
         tables = self._tables
         found = tables.table(tree, "expect", EXPECT)
         order = found.get("order")
-        exceptions: list[ExpectedException] = [
-            self._messages.exception(item) for item in tables.items(found.get("exception"))
-        ]
         if isinstance(tree, Mapping) and not tree.entries:
             tables.complain(tree.place, f"expect says nothing; it may have {', '.join(EXPECT)}")
         return Expected(
             queues=self._propagations(found["queues"], "queues") if "queues" in found else None,
             terminals=self._propagations(found.get("terminals"), "terminals"),
             order=None if order is None else tuple(tables.text(item, "order") for item in tables.items(order)),
-            exceptions=tuple(exceptions),
+            exceptions=tuple(self._messages.exception(item) for item in tables.items(found.get("exception"))),
             tables=expected_tables(tables, found.get("tables")),
             place=tree.place if tree is not None else Place(),
         )
@@ -222,10 +216,8 @@ class _Cases:
             if isinstance(value, Scalar) and not value.is_null:
                 made.append(Propagations(key.text, self._tables.number(value, key.text, 0), (), key.place))
                 continue
-            items: list[Description] = [
-                self._messages.description(item, item.place) for item in self._tables.items(value)
-            ]
-            made.append(Propagations(key.text, len(items), tuple(items), key.place))
+            items = tuple(self._messages.description(item, item.place) for item in self._tables.items(value))
+            made.append(Propagations(key.text, len(items), items, key.place))
         return tuple(made)
 
 

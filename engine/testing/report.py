@@ -179,11 +179,7 @@ class Table:
     """The coverage of each file once all cases have run."""
 
     files: dict[str, tuple[list[int], list[int]]] = field(default_factory=dict)
-    shown: str = ""
-
-    def text(self) -> str:
-        """The table that coverage.py makes, or nothing."""
-        return self.shown
+    text: str = ""  # as coverage.py makes it
 
     def data(self) -> dict[str, Any] | None:
         """For each file its statements' lines and those of them that did not run."""
@@ -221,7 +217,7 @@ def covered(flows: Flows, *, wanted: bool) -> Iterator[Table]:
 
 def _fill(table: Table, measured: coverage.Coverage, lines: dict[str, set[int]], plugin_name: str) -> None:
     if not lines:
-        table.shown = f"no flow here has {ENDING} files\n"
+        table.text = f"no flow here has {ENDING} files\n"
         return
     known = measured.get_data()
     known.touch_files(list(lines), plugin_name=plugin_name)
@@ -230,7 +226,7 @@ def _fill(table: Table, measured: coverage.Coverage, lines: dict[str, set[int]],
         table.files[relpath(file)] = (sorted(every), sorted(every - ran))
     text = StringIO()
     measured.report(file=text, show_missing=True)
-    table.shown = text.getvalue()
+    table.text = text.getvalue()
 
 
 def statements(flows: Flows) -> Iterator[tuple[str, set[int]]]:

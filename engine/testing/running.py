@@ -6,7 +6,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from posixpath import normpath
 from typing import Protocol, TypeAlias, cast
 
 from engine.databases.sources import Sources
@@ -29,7 +28,7 @@ from engine.testing.messages import StubNode, entering, letter, surrounded
 from engine.transports.memory import MemoryQueues, subscribe
 from engine.tree.sharing import copy
 from engine.work import Arrival, Entrance, UnitOfWork
-from flows.files import load
+from flows.files import sound_flow
 from flows.programs import Binder, binder, check_tables
 
 Key = tuple[str, tuple[Setting, ...], tuple[Setting, ...]]
@@ -126,19 +125,13 @@ class Flows:
 
 
 def _load(case: Case) -> Flow:
-    loaded = load(case.flow)
-    problems = loaded.lint()
-    if problems:
-        raise ConfigurationException(f"{case.flow} cannot be deployed: {problems[0].text}", problems)
-    main = next((flow for flow in loaded.flows if flow.file == normpath(case.flow)), None)
-    if main is None:
-        raise ConfigurationException(f"{case.flow} holds a subflow; test a flow that uses it")
+    main, subflows = sound_flow(case.flow, advice="test a flow that uses it")
     given = replace(
         main,
         properties=_overridden(main.properties, case.properties),
         user_properties=_overridden(main.user_properties, case.user_properties),
     )
-    return expand(given, loaded.subflows)
+    return expand(given, subflows)
 
 
 def _overridden(own: tuple[Setting, ...], given: tuple[Setting, ...]) -> tuple[Setting, ...]:
@@ -308,7 +301,7 @@ def _misfits(case: Case, flow: Flow) -> Iterator[Problem]:
 def _unknown_terminals(case: Case, types: dict[str, NodeType | None]) -> Iterator[Problem]:
     ordered = (Propagations(name, 0, (), case.expected.place) for name in case.expected.order or ())
     for expected in (*case.expected.terminals, *ordered):
-        label, terminal = split(expected.name, types)
+        label, terminal = _split(expected.name, types)
         found = types.get(label)
         if found is None:
             text = f"a terminal is written Label.terminal, and {case.flow} has no node of {expected.name}"
@@ -317,9 +310,8 @@ def _unknown_terminals(case: Case, types: dict[str, NodeType | None]) -> Iterato
             yield _problem(expected.place, f"{label} has no terminal {terminal!r}; it has {_listed(found)}")
 
 
-def split(name: str, labels: object) -> tuple[str, str]:
+def _split(name: str, labels: Iterable[str]) -> tuple[str, str]:
     """Label and terminal of `Label.terminal`; the names of Labels, which are terminals too, may hold dots."""
-    assert isinstance(labels, dict)
     known = [label for label in labels if name.startswith(f"{label}.")]
     label = max(known, key=len, default="")
     return label, name[len(label) + 1 :]

@@ -12,7 +12,6 @@ from engine.message.assembly import Message, exception_list
 from engine.message.received import Received, RootDomain, body_of
 from engine.message.writer import write_message
 from engine.parser import Header, Template, parser_catalog
-from engine.testing import case as of
 from engine.testing.body_comparison import Found, compare
 from engine.testing.case import Case, Description, ExpectedException, Field, Propagations, Text, Tree
 from engine.testing.databases import differences
@@ -262,7 +261,7 @@ def _values(top: Element | None, names: tuple[str, ...], wanted: Tree, path: str
         yield f"{path}: expected {_written(wanted)}, found {literal(value)}{missing}"
 
 
-def _written(wanted: of.Tree) -> str:
+def _written(wanted: Tree) -> str:
     if not isinstance(wanted, Text):
         return "a count"
     return "NULL" if wanted.text is None else repr(wanted.text)
