@@ -28,7 +28,6 @@ from typing import Final, TypeAlias
 
 import yaml
 
-from engine.catalog import did_you_mean
 from engine.errors import Place, Problem
 from engine.flow.definition import Flow, NodeUse, Promoted, Promotion, Row, Setting, Value, Wire
 from flows.yaml_document import NULL_WORDS, Complaints, Mapping, Scalar, Sequence, Tree, read_table
@@ -72,11 +71,12 @@ class _Flow:
     def __init__(self, document: Mapping, file: str, complaints: Complaints) -> None:
         self._document = document
         self._file = file
+        self._complaints = complaints
         self._complain = complaints.add
         self.unread = ["" for _ in document.dropped]
 
     def read(self) -> Flow:
-        self._known(self._document, KEYS, "a flow file")
+        self.unread += ["" for _ in self._complaints.check_keys(self._document, KEYS, "a flow file")]
         kind, name = self._own_name()
         nodes = tuple(self._nodes())
         labels = frozenset(use.label for use in nodes)
@@ -106,13 +106,6 @@ class _Flow:
             self.unread.append("")
         return named[0][0].text if named else "flow", name or Scalar("", True, place)
 
-    def _known(self, table: Mapping, names: tuple[str, ...], what: str) -> None:
-        for key, _ in table.entries:
-            if key.text not in names:
-                suggestion = did_you_mean(key.text, names)
-                self._complain(key.place, f"{what} has no {key.text}{suggestion}", about=key.text)
-                self.unread.append("")
-
     def _name(self, tree: Tree, what: str) -> Scalar | None:
         if not isinstance(tree, Scalar) or tree.is_null:
             self._complain(tree.place, f"{what} must be a text")
@@ -130,13 +123,7 @@ class _Flow:
         return name.text if name else ""
 
     def _table(self, name: str) -> tuple[tuple[Scalar, Tree], ...]:
-        found = self._document.get(name)
-        if found is None or (isinstance(found, Scalar) and found.is_null):
-            return ()
-        if isinstance(found, Mapping):
-            return found.entries
-        self._complain(found.place, f"{name} must be a table, `name: value`")
-        return ()
+        return self._complaints.entries(self._document.get(name), name)
 
     def _settings(self, name: str) -> tuple[Setting, ...]:
         return tuple(self._setting_list(self._table(name)))

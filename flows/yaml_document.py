@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 import yaml
 
+from engine.catalog import did_you_mean
 from engine.errors import ConfigurationException, Place, Problem, marked, reason
 from engine.files.allowed_folders import check_link
 from engine.flow.lint import UNFIT
@@ -78,6 +79,21 @@ class Complaints:
         line = "" if is_secret or _PASSWORD.search(line) else line
         where = Place(file=self.file, line=place.line, column=place.column)
         self.found.append(marked(where, text, about, number, line))
+
+    def check_keys(self, table: Mapping, known: tuple[str, ...], what: str) -> list[str]:
+        """Note the keys of a table that are not known; returns them."""
+        unknown = [key for key, _ in table.entries if key.text not in known]
+        for key in unknown:
+            self.add(key.place, f"{what} has no {key.text}{did_you_mean(key.text, known)}", about=key.text)
+        return [key.text for key in unknown]
+
+    def entries(self, tree: Tree | None, what: str) -> tuple[tuple[Scalar, Tree], ...]:
+        """Returns the entries of a table, which may be left out or empty; what is none is noted."""
+        if isinstance(tree, Mapping):
+            return tree.entries
+        if tree is not None and not (isinstance(tree, Scalar) and tree.is_null):
+            self.add(tree.place, f"{what} must be a table, `name: value`")
+        return ()
 
 
 def decoded(content: bytes, file: str) -> str | Problem:

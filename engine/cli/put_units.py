@@ -73,7 +73,11 @@ def put_units(work: UnitOfWork, queue: str, units: Units, *, as_json: bool) -> b
             if isinstance(error, UnsentError) and units.can_repeat():
                 time.sleep(_PAUSE)
                 return False
-            raise (_with_count(error, units.done) if units.done or as_json else error) from error
+            if units.done or as_json:
+                error.text = f"{error.text}; {_are_in(units.done)}"
+                if isinstance(error, ConfigurationException):  # stdout has messages alone, and no list of problems
+                    raise BrokerError(error.number, error.text) from error
+            raise
         units.done += some
         units.begin()
         _print_lines(lines, units.done)
@@ -94,7 +98,8 @@ def _put_unit(work: UnitOfWork, queue: str, given: Iterator[Given], *, as_json: 
             work.back_out()
             if isinstance(error, MessageException) and error.reason in ENDING:
                 raise UnsentError(error.number, error.text, reason=error.reason) from error
-            raise at(error, place) from error
+            error.text = f"{place}: {error.text}" if place else error.text
+            raise
         some += 1
         if as_json:
             lines.append(to_line(full, body))
@@ -112,25 +117,5 @@ def _print_lines(lines: list[str], done: int) -> None:
         raise
 
 
-def at(error: BrokerError, place: str) -> BrokerError:
-    """Returns an error that says the place of the input where it is."""
-    return _again(error, f"{place}: {error.text}") if place else error
-
-
-def _with_count(error: BrokerError, done: int) -> BrokerError:
-    text = f"{error.text}; {_are_in(done)}"
-    if isinstance(error, ConfigurationException):
-        return BrokerError(error.number, text)  # a line that is wrong is no configuration: stdout has messages alone
-    return _again(error, text)
-
-
 def _are_in(done: int) -> str:
     return f"{done:,} {'message is' if done == 1 else 'messages are'} in"
-
-
-def _again(error: BrokerError, text: str) -> BrokerError:
-    if isinstance(error, MessageException):
-        return MessageException(error.number, text, *error.inserts, reason=error.reason)
-    return (
-        ConfigurationException(text) if isinstance(error, ConfigurationException) else BrokerError(error.number, text)
-    )

@@ -14,7 +14,7 @@ import typer
 from engine.cli import app
 from engine.cli.command_failures import OR_STANDARD_INPUT, existing, read_input, standard_input
 from engine.cli.gets import body_line, hand_on, printer
-from engine.cli.put_units import Given, Units, at, put_units
+from engine.cli.put_units import Given, Units, put_units
 from engine.cli.queue_manager_access import PATIENCE, KeyStore, Reach, User, begin, reached
 from engine.cli.shared_options import Json, Selector, given_id, identifier, pair_of
 from engine.errors import BrokerError, ConfigurationException
@@ -120,21 +120,14 @@ def put(
         with reached(queue_manager, user, patience) as manager:
             if units is None:
                 lines = _lines(options, manager, queue) if as_json else None
-                units = Units(_messages(files or [], text, options, count, lines), unit)
+                sources = _sources(files or [], text, options, lines)
+                units = Units((given for given in sources for _ in range(count)), unit)
             goes_on = not put_units(begin(manager), queue, units, as_json=as_json)
             patience = PATIENCE if getattr(manager, "is_lasting", False) else 0.0
 
 
-def _messages(
-    files: list[str], text: str | None, options: Options, count: int, lines: Iterator[Given] | None
-) -> Iterator[Given]:
-    """Yields the messages that are given; `lines` are those of standard input where that holds JSON."""
-    for given in _sources(files, text, options, lines):
-        for _ in range(count):
-            yield given
-
-
 def _sources(files: list[str], text: str | None, options: Options, lines: Iterator[Given] | None) -> Iterator[Given]:
+    """Yields the messages that are given; `lines` are those of standard input where that holds JSON."""
     from engine.descriptor import Descriptor
 
     plain = Descriptor(priority=-1, persistence=_AS_THE_QUEUE)
@@ -158,7 +151,8 @@ def _lines(options: Options, manager: Any, queue: str) -> Iterator[Given]:
         try:
             descriptor, body = from_line(line)
         except BrokerError as error:
-            raise at(error, place) from error
+            error.text = f"{place}: {error.text}"
+            raise
         yield options.message(place, descriptor, body)
 
 

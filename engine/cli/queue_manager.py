@@ -9,22 +9,20 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, Final, Self
+from typing import IO, Annotated, Any, Final
 
 import typer
 
+import flows
 from engine.cli import app
 from engine.cli.command_failures import visible
 from engine.cli.queue_manager_access import PATIENCE, Folder, KeyStore, reached
 from engine.cli.shared_options import Json, show
 from engine.errors import ConfigurationException
 from flows.content_filters import filtering
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 queue_managers = typer.Typer(
     name="queue-manager",
@@ -250,17 +248,16 @@ def demo(
         for queue in _QUEUES:
             manager.define("QLOCAL", queue, {"DEFPSIST": "YES"})
     typer.echo(f"A queue manager is made in {folder}, with the queues {', '.join(_QUEUES)}.")
-    with Processes(folder) as processes:
-        processes.start()
+    with _processes(folder) as running:
         typer.echo("It runs as a process, and the flow samples.orders.Orders on it as another.")
         _put(folder)
         _wait(folder, _KILLED_AFTER)
-        processes.kill()
+        for process in running:  # as a power cut would
+            process.kill()
     typer.echo(f"In the middle of the {ORDERS:,} orders that were put, both processes are killed (SIGKILL).")
     typer.echo(f"On disk there are now {_depths(folder)}.")
-    with Processes(folder) as processes:
-        began = time.monotonic()
-        processes.start()
+    began = time.monotonic()
+    with _processes(folder):
         _wait(folder, ORDERS)
         typer.echo(
             f"Both are started again, and the flow is through with the rest after {time.monotonic() - began:.1f} s."
@@ -269,39 +266,22 @@ def demo(
     _judge({queue: _numbers(folder, queue) for queue in _QUEUES})
 
 
-class Processes:
-    """The process of the queue manager and that of the flow, which end with this."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._running: list[subprocess.Popen[bytes]] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def start(self) -> None:
-        """Start both, each when the other is ready."""
-        import flows
-
-        flow = Path(flows.__path__[0]) / "samples" / "orders" / "orders.yaml"
-        self._start("queue-manager", "start", str(self._folder))
-        self._start("run", str(flow), "--queue-manager", str(self._folder))
-
-    def _start(self, *arguments: str) -> None:
-        process = subprocess.Popen((*_PROGRAM, *arguments), stdout=subprocess.PIPE)  # noqa: S603 - this program itself
-        self._running.append(process)
-        stream: IO[bytes] | None = process.stdout
-        assert stream is not None
-        if b"ready" not in stream.readline():
-            raise ConfigurationException(f"penstock {' '.join(arguments)} did not start: it says why above")
-
-    def kill(self) -> None:
-        """Kill both at once, as a power cut would."""
-        for process in self._running:
-            process.send_signal(signal.SIGKILL)
-
-    def __exit__(self, *_: object) -> None:
-        for process in reversed(self._running):
+@contextmanager
+def _processes(folder: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Starts the process of the queue manager and that of the flow, each when the other is ready, and ends them."""
+    flow = Path(flows.__path__[0]) / "samples" / "orders" / "orders.yaml"
+    running: list[subprocess.Popen[bytes]] = []
+    try:
+        for arguments in (("queue-manager", "start", folder), ("run", flow, "--queue-manager", folder)):
+            words = tuple(map(str, arguments))
+            running.append(subprocess.Popen((*_PROGRAM, *words), stdout=subprocess.PIPE))  # noqa: S603 - this program
+            stream: IO[bytes] | None = running[-1].stdout
+            assert stream is not None
+            if b"ready" not in stream.readline():
+                raise ConfigurationException(f"penstock {' '.join(words)} did not start: it says why above")
+        yield running
+    finally:
+        for process in reversed(running):
             if process.poll() is None:
                 process.terminate()
             process.communicate()

@@ -42,23 +42,16 @@ class Tables:
 
     def table(self, tree: Tree | None, what: str, keys: tuple[str, ...] = ()) -> dict[str, Tree]:
         """The entries of a table; with `keys` only these may be there."""
-        if tree is None or (isinstance(tree, Scalar) and tree.is_null):
-            return {}
-        if not isinstance(tree, Mapping):
-            self.complain(tree.place, f"{what} must be a table, `name: value`")
-            return {}
-        for key, _ in tree.entries:
+        entries = self.entries(tree, what)
+        for key, _ in entries:
             if keys and key.text not in keys:
                 close = did_you_mean(key.text, keys) or f"; it may have {', '.join(keys)}"
                 self.complain(key.place, f"{what} has no {key.text}{close}", key.text)
-        return {key.text: value for key, value in tree.entries if not keys or key.text in keys}
+        return {key.text: value for key, value in entries if not keys or key.text in keys}
 
-    def entries(self, tree: Tree | None, what: str) -> Iterator[tuple[Scalar, Tree]]:
+    def entries(self, tree: Tree | None, what: str) -> tuple[tuple[Scalar, Tree], ...]:
         """The entries of a table whose keys are the writer's own."""
-        if isinstance(tree, Mapping):
-            yield from tree.entries
-        elif tree is not None and not (isinstance(tree, Scalar) and tree.is_null):
-            self.complain(tree.place, f"{what} must be a table, `name: value`")
+        return self.complaints.entries(tree, what)
 
     def items(self, tree: Tree | None) -> tuple[Tree, ...]:
         """The items of a list; what is no list is its only item."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from io import StringIO
 from itertools import groupby
@@ -22,6 +22,7 @@ from engine.testing.suite import Result
 from engine.testing.verdict import Failure
 from esql import syntax
 from esql.compile import read_program
+from esql.syntax.node import children
 
 if TYPE_CHECKING:
     import coverage
@@ -253,15 +254,12 @@ def _lines(code: CodeType) -> Iterator[int]:
 def _beginnings(file: str) -> set[int]:
     """The lines on which statements begin."""
     found: set[int] = set()
-    pending: list[object] = [read_program(Path(file).read_bytes(), file)]
+    pending: list[syntax.Node] = [read_program(Path(file).read_bytes(), file)]
     while pending:
         at = pending.pop()
-        if isinstance(at, tuple):
-            pending += at
-        elif is_dataclass(at):
-            if isinstance(at, syntax.Statement) and not isinstance(at, _WITHOUT_CODE):
-                found.add(at.position.line)
-            pending += (getattr(at, each.name) for each in fields(at))
+        if isinstance(at, syntax.Statement) and not isinstance(at, _WITHOUT_CODE):
+            found.add(at.position.line)
+        pending += children(at)
     return found
 
 

@@ -115,13 +115,14 @@ class _Reader:
 
     def __init__(self, document: Mapping, complaints: Complaints) -> None:
         self._document = document
+        self._complaints = complaints
         self._complain = complaints.add
         self._formats: dict[str, WireFormatUse] = {}
         self._uses: list[tuple[str, Place]] = []
 
     def read(self) -> MessageSet | None:
         document = self._document
-        self._known(document, SET, "a message-set file")
+        self._complaints.check_keys(document, SET, "a message-set file")
         name = self._text(document, "messageSet")
         if not name:
             self._complain(document.place, "a message-set file must begin with `messageSet: Name`")
@@ -145,11 +146,6 @@ class _Reader:
             default,
             self._text(document, "documentation"),
         )
-
-    def _known(self, table: Mapping, names: tuple[str, ...], what: str) -> None:
-        for key, _ in table.entries:
-            if key.text not in names:
-                self._complain(key.place, f"{what} has no {key.text}{did_you_mean(key.text, names)}", about=key.text)
 
     def _text(self, table: Mapping, name: str) -> str:
         return self._optional(table, name) or ""
@@ -253,7 +249,7 @@ class _Reader:
         return MappingProxyType(said)
 
     def _message(self, name: str, table: Mapping) -> Message:
-        self._known(table, MESSAGE, "a message")
+        self._complaints.check_keys(table, MESSAGE, "a message")
         type_: Group | str = self._type_name(table, ())
         if type_ and table.get("members") is not None:
             self._complain(table.place, f"{name} has either a type or members of its own")
@@ -273,7 +269,7 @@ class _Reader:
         return name
 
     def _group(self, table: Mapping, name: str, known: tuple[str, ...], composition: str = "") -> Group:
-        self._known(table, known, "a group" if composition else "a type")
+        self._complaints.check_keys(table, known, "a group" if composition else "a type")
         return Group(
             tuple(self._members(table)),
             composition or self._choice(table, "composition", COMPOSITIONS) or "sequence",  # type: ignore[arg-type]  # one of the words
@@ -308,7 +304,7 @@ class _Reader:
                 self._complain(item.place, "a member is a table with `field: name`, or with `group: sequence`")
 
     def _field(self, table: Mapping) -> Field:
-        self._known(table, FIELD, "a field")
+        self._complaints.check_keys(table, FIELD, "a field")
         most = self._text(table, "maxOccurs")
         least = self._number(table, "minOccurs")
         max_occurs = UNBOUNDED if most == UNBOUNDED_WORD else self._number(table, "maxOccurs")
