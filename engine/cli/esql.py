@@ -99,17 +99,17 @@ def evaluate(
     from esql.runtime.interactive_session import Case, evaluated
 
     with opened(given.data_sources) as databases, _desk(given.limits) as around:
+
+        def answer(case: Case) -> str:
+            return _in_unit(databases, around, partial(evaluated, case))
+
         if given.cases is not None:
-            _run_cases(
-                given.cases,
-                given.max_input,
-                lambda case: _in_unit(databases, around, lambda within: evaluated(case, within)),
-            )
+            _run_cases(given.cases, given.max_input, answer)
             return
         if expression is None:
             raise ConfigurationException("eval needs an expression, or --cases FILE")
         case = Case(expression, _body(given.source, given.max_input), given.domain)
-        typer.echo(_or_problems(lambda: _in_unit(databases, around, lambda within: evaluated(case, within))))
+        typer.echo(_or_problems(lambda: answer(case)))
 
 
 @esql.command()
@@ -130,23 +130,20 @@ def run(
     from esql.runtime.interactive_session import lines_of, message_of, outcomes
 
     with opened(given.data_sources) as databases, _desk(given.limits) as around:
+
+        def answer(case: Case) -> str:
+            return json.dumps(_in_unit(databases, around, partial(lines_of, case)), ensure_ascii=False)
+
         if given.cases is not None:
-            _run_cases(
-                given.cases,
-                given.max_input,
-                lambda case: json.dumps(
-                    _in_unit(databases, around, lambda within: lines_of(case, within)), ensure_ascii=False
-                ),
-            )
+            _run_cases(given.cases, given.max_input, answer)
             return
         if file is None:
             raise ConfigurationException("run needs a file, or --cases FILE")
         compiled = _or_problems(lambda: users_cache().sources(_sources([file], given.max_input)))
 
         def run_it(within: Surroundings) -> None:
-            for line in outcomes(
-                compiled, message_of(_body(given.source, given.max_input), given.domain), module, within
-            ):
+            message = message_of(_body(given.source, given.max_input), given.domain)
+            for line in outcomes(compiled, message, module, within):
                 typer.echo(line)
 
         _in_unit(databases, around, run_it)
