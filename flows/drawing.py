@@ -6,7 +6,6 @@ import textwrap
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from engine.errors import printable
@@ -45,14 +44,6 @@ class Block(NamedTuple):
         return max(map(columns, self.lines)) + (4 if self.boxed else 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Band:
-    """A row of boxes: some layers of the flow, and names for what their wires lead to in other rows."""
-
-    blocks: Mapping[str, Block]
-    made: Arrangement
-
-
 def draw_text(flow: Flow, width: int, *, unicode: bool = True, routes: Iterable[tuple[str, str]] = ()) -> str:
     """A picture of a flow at most `width` characters wide, unless a single box is wider.
 
@@ -83,7 +74,7 @@ def _widest(
     width, pen = paper
 
     def drawn(end: int, widest: int) -> tuple[str, bool]:
-        picture = _Canvas(_band(flow, order[start:end], wires, widest), pen).draw()
+        picture = _Canvas(*_band(flow, order[start:end], wires, widest), pen).draw()
         return picture, max(map(columns, picture.splitlines())) <= width
 
     for widest in WIDEST_TEXTS:
@@ -101,8 +92,13 @@ def _widest(
     return best, end
 
 
-def _band(flow: Flow, order: Sequence[Sequence[str]], wires: Sequence[Wire], widest: int) -> Band:
-    """The band of some layers, its texts wrapped to a width."""
+def _band(
+    flow: Flow, order: Sequence[Sequence[str]], wires: Sequence[Wire], widest: int
+) -> tuple[Mapping[str, Block], Arrangement]:
+    """A row of boxes, some layers of the flow, with names for what their wires lead to in other rows.
+
+    Texts are wrapped to a width.
+    """
     blocks = {}
     placed: list[list[str]] = [[], *(list(layer) for layer in order), []]
     layer_of = {label: number for number, layer in enumerate(placed) for label in layer}
@@ -124,7 +120,7 @@ def _band(flow: Flow, order: Sequence[Sequence[str]], wires: Sequence[Wire], wid
             blocks[source] = Block(_wrapped(wire.source, widest), boxed=False)
             placed[layer_of[wire.target] - 1].append(source)
         ends.append((source, wire.source_terminal, target, wire.target_terminal))
-    return Band(blocks, arrange([list(dict.fromkeys(layer)) for layer in placed if layer], ends))
+    return blocks, arrange([list(dict.fromkeys(layer)) for layer in placed if layer], ends)
 
 
 def _wrapped(text: str, widest: int) -> tuple[str, ...]:
@@ -145,9 +141,9 @@ def _columns(character: str) -> int:
 class _Canvas:
     """Draws one band; `cells` are characters, `lines` the directions in which each net of wires leads at a cell."""
 
-    def __init__(self, band: Band, pen: Pen) -> None:
-        self._band = band
-        self._made = band.made
+    def __init__(self, blocks: Mapping[str, Block], made: Arrangement, pen: Pen) -> None:
+        self._blocks = blocks
+        self._made = made
         self._pen = pen
         rows = Rows(self._height, self._output, self._input, gap=0)
         self._cells: dict[tuple[int, int], str] = {}
@@ -166,7 +162,7 @@ class _Canvas:
                 self._block(item, left)
             for link in self._made.links:
                 if link.source.layer == number:
-                    edge = left + (0 if link.source.is_bend else self._band.blocks[link.source.key].width)
+                    edge = left + (0 if link.source.is_bend else self._blocks[link.source.key].width)
                     self._wire(link, edge, middle + 2 * tracks.get(Net(link.target, link.target_terminal), 0), right)
             left = right
         return self._text()
@@ -174,12 +170,12 @@ class _Canvas:
     def _height(self, item: Item) -> int:
         if item.is_bend:
             return 1
-        block = self._band.blocks[item.key]
+        block = self._blocks[item.key]
         ports = max(len(self._made.outputs.get(item, ())), len(self._made.inputs.get(item, ())))
         return max(len(block.lines), ports) + (2 if block.boxed else 0)
 
     def _border(self, item: Item) -> int:
-        return 0 if item.is_bend or not self._band.blocks[item.key].boxed else 1
+        return 0 if item.is_bend or not self._blocks[item.key].boxed else 1
 
     def _output(self, item: Item, terminal: str) -> int:
         return self._made.outputs[item].index(terminal) + self._border(item)
@@ -192,7 +188,7 @@ class _Canvas:
         if item.is_bend:
             return 1
         names = [columns(name) + 3 for name in self._made.outputs.get(item, ())]
-        return self._band.blocks[item.key].width + max(names, default=1)
+        return self._blocks[item.key].width + max(names, default=1)
 
     def _arrow_room(self, number: int) -> int:
         links = [link for link in self._made.links if link.source.layer == number]
@@ -202,7 +198,7 @@ class _Canvas:
     def _block(self, item: Item, left: int) -> None:
         if item.is_bend:
             return
-        block, top, height = self._band.blocks[item.key], self._tops[item], self._height(item)
+        block, top, height = self._blocks[item.key], self._tops[item], self._height(item)
         for number, line in enumerate(block.lines):
             self._write(top + number + self._border(item), left + (2 if block.boxed else 1), line)
         if not block.boxed:
@@ -242,7 +238,7 @@ class _Canvas:
                 self._lines[row, track][net] |= UPRIGHT
         if not link.source.is_bend:
             self._write(start, edge + 1, link.terminal)
-            if self._band.blocks[link.source.key].boxed:
+            if self._blocks[link.source.key].boxed:
                 self._cells[start, edge - 1] = self._pen.leaving
         if not link.target.is_bend:
             name = "" if link.target_terminal == "in" else link.target_terminal

@@ -125,7 +125,9 @@ def deployment_of(*files: str) -> Deployment:
     if defined is None:
         return Deployment(tuple(FlowUse(file, DEFAULT_GROUP) for file in files))
     if not defined.flows:
-        raise _without_flows(files[0])
+        text = "the broker has no flows: list them under executionGroups"
+        problems = (Problem(files[0], 1, 1, UNFIT, text),)
+        raise ConfigurationException(f"{files[0]} cannot be deployed: {text}", problems)
     return Deployment(
         defined.flows,
         defined.broker,
@@ -143,11 +145,6 @@ def with_sources(deployment: Deployment, options: Sequence[str], effects: str) -
         raise ConfigurationException(f"--effects {effects} is none of {', '.join(EFFECTS)}")
     found = definitions_of(options, deployment.databases.definitions)
     return replace(deployment, databases=Databases(found, effects or EXACTLY_ONCE))
-
-
-def _without_flows(file: str) -> ConfigurationException:
-    text = "the broker has no flows: list them under executionGroups"
-    return ConfigurationException(f"{file} cannot be deployed: {text}", (Problem(file, 1, 1, UNFIT, text),))
 
 
 class Built(NamedTuple):

@@ -270,7 +270,8 @@ def failed_of(error: BrokerError) -> Failed:
     """Returns what a row says of an error."""
     place = error.place
     node = ".".join(part for part in (place.flow, place.node) if part)
-    return Failed(str(error), exceptions_of(error), error.number, node)
+    exceptions = json.dumps(_plain(exception_list(error)), ensure_ascii=False)  # each inside the one that it caused
+    return Failed(str(error), exceptions, error.number, node)
 
 
 class Rows:
@@ -346,11 +347,6 @@ def _array(values: tuple[Any, ...], kind: pa.DataType, count: int) -> pa.Array:
     except UnicodeEncodeError:  # text that came out of bytes may hold halves of characters
         made = pa.array([value and value.encode(errors="backslashreplace").decode() for value in values], kind)
     return made if len(made) == count else pa.repeat(made[0], count)
-
-
-def exceptions_of(error: BrokerError) -> str:
-    """The ExceptionList of an error as JSON: each exception inside the one that it caused."""
-    return json.dumps(_plain(exception_list(error)), ensure_ascii=False)
 
 
 def _plain(element: Element) -> Any:

@@ -150,6 +150,7 @@ def costs(
     Example: penstock costs nodes --scenario filter --size 1k
     """
     from engine.costs import SPARK
+    from engine.costs.report.analysis import verdicts
     from engine.costs.report.earlier_results import read_results
 
     given = {
@@ -182,7 +183,7 @@ def costs(
     _make_folder(output)
     found = _suite(keys, how, bounds=group is None and not scenario and not size)
     _show(found, old, output, as_json=as_json)
-    raise typer.Exit(1 if check and not _all_met(found) else 0)
+    raise typer.Exit(1 if check and not all(verdict.met for verdict in verdicts(found)) else 0)
 
 
 def _refuse(given: dict[str, Any], why: str) -> None:
@@ -370,9 +371,3 @@ def _json(found: Results, compared: Comparison | None) -> str:
         for each in compared.flagged
     ]
     return json.dumps(data, indent=1, ensure_ascii=False)
-
-
-def _all_met(found: Results) -> bool:
-    from engine.costs.report.analysis import verdicts
-
-    return all(verdict.met for verdict in verdicts(found))

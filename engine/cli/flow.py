@@ -154,8 +154,9 @@ def _of_data_sources(loaded: Loaded, sources: Sources) -> tuple[set[Problem], se
 def _deployed_together(paths: list[str]) -> Iterator[tuple[list[str], tuple[Definition, ...]]]:
     """The files that are named, those of each broker with its data sources, and each of those that folders hold."""
     from engine.broker.file_reader import definition_of
+    from engine.broker.flow_builds import flow_files
     from engine.databases.definitions import definitions_in
-    from flows.files import ENDINGS, flow_files_in
+    from flows.files import ENDINGS
 
     files = [path for path in paths if not Path(path).is_dir()]
     brokers = {path: found for path in files if path.endswith(ENDINGS) and (found := definition_of(path)) is not None}
@@ -167,10 +168,7 @@ def _deployed_together(paths: list[str]) -> Iterator[tuple[list[str], tuple[Defi
         together = list(dict.fromkeys(use.file for use in broker.flows))
         yield together, tuple(replace(one, password=None) for one in sources)
     for folder in (path for path in paths if Path(path).is_dir()):
-        files = flow_files_in(Path(folder))
-        if not files:
-            raise ConfigurationException(f"{folder} holds no flow file: name one, or a folder of them")
-        yield from (([file], ()) for file in files)
+        yield from (([file], ()) for file in flow_files((folder,)))
 
 
 @flow.command("list")

@@ -182,7 +182,8 @@ class Messages:
         return Template(*texts)
 
     def _field(self, key: Scalar, tree: Tree) -> Iterator[Field]:
-        headers = [name for name in parser_catalog if name in {"Properties", "MQMD"} or _is_header(name)]
+        own = ("Properties", "MQMD")
+        headers = [name for name in parser_catalog if name in own or isinstance(parser_catalog.get(name), Header)]
         try:
             top, names, counts = read_path(key.text, headers)
         except BadPath as bad:
@@ -224,10 +225,6 @@ class Messages:
             inserts=tuple(text(item, "an insert") for item in inserts) if "inserts" in found else None,
             place=tree.place,
         )
-
-
-def _is_header(name: str) -> bool:
-    return isinstance(parser_catalog.get(name), Header)
 
 
 def _base64(text: str) -> bytes:

@@ -11,7 +11,7 @@ from typing import Final
 from engine.errors import BrokerError, ConfigurationException, Problem
 from engine.runtime.incidents import Incident
 from engine.testing.case import Case
-from engine.testing.reading import Reading, read_file
+from engine.testing.reading import read_file
 from engine.testing.running import Flows, run
 from engine.testing.verdict import Failure, judge
 from flows.files import ENDINGS, has_cases, is_flow_file
@@ -65,11 +65,8 @@ def _of_file(path: Path) -> list[Path]:
     if not is_flow_file(path):
         return [path]
     beside = _in_folder(path.parent / FOLDER) if (path.parent / FOLDER).is_dir() else []
-    return [file for file in beside if _speaks_of(read_file(str(file)), path)]
-
-
-def _speaks_of(reading: Reading, flow: Path) -> bool:
-    return any(Path(case.flow).resolve() == flow.resolve() for case in reading.cases)
+    flows = {file: {Path(case.flow).resolve() for case in read_file(str(file)).cases} for file in beside}
+    return [file for file, named_there in flows.items() if path.resolve() in named_there]
 
 
 def named(case: Case, word: str) -> bool:

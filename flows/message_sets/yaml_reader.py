@@ -24,7 +24,7 @@ A field's type is a simple one, one of the set's types, or has members of its ow
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -270,22 +270,16 @@ class _Reader:
 
     def _group(self, table: Mapping, name: str, known: tuple[str, ...], composition: str = "") -> Group:
         self._complaints.check_keys(table, known, "a group" if composition else "a type")
+        documentation = self._text(table, "documentation")
+        return replace(self._inline(table, composition, "physical"), name=name, documentation=documentation)
+
+    def _inline(self, table: Mapping, composition: str = "", physical: str = "groupPhysical") -> Group:
+        """The group of one field or message, which is written into its table."""
         return Group(
             tuple(self._members(table)),
             composition or self._choice(table, "composition", COMPOSITIONS) or "sequence",  # type: ignore[arg-type]  # one of the words
             self._choice(table, "content", CONTENTS) or "closed",  # type: ignore[arg-type]  # the same
-            name,
-            self._text(table, "documentation"),
-            self._physical(table, "group"),
-        )
-
-    def _inline(self, table: Mapping) -> Group:
-        """The group of one field or message, which is written into its table."""
-        return Group(
-            tuple(self._members(table)),
-            self._choice(table, "composition", COMPOSITIONS) or "sequence",  # type: ignore[arg-type]  # one of the words
-            self._choice(table, "content", CONTENTS) or "closed",  # type: ignore[arg-type]  # the same
-            physical=self._physical(table, "group", "groupPhysical"),
+            physical=self._physical(table, "group", physical),
         )
 
     def _members(self, table: Mapping) -> Iterator[Member]:
