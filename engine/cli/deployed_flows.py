@@ -220,5 +220,5 @@ def trace(
     def plan(now: BrokerState) -> Planned:
         return switched(now, [flow], group, trace=level)
 
-    change_flows(found, plan, "trace", lambda _: f"{level}: {flow}", right="operate", deploys=False)
+    change_flows(found, plan, "trace", lambda _: f"{level}: {flow}", deploys=False)
     show({"flow": flow, "level": level}, [f"{flow}: user trace {level}"], as_json=as_json)

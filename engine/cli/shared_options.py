@@ -138,12 +138,24 @@ def broker_named(name: str) -> Broker:
 
 
 def change_flows(
-    broker: Broker, plan: Callable[[BrokerState], Planned], action: str, said: Callable[[Planned], str], **how: Any
+    broker: Broker,
+    plan: Callable[[BrokerState], Planned],
+    action: str,
+    said: Callable[[Planned], str],
+    *,
+    deploys: bool = True,
+    dry_run: bool = False,
 ) -> Planned:
-    """Carry out what `plan` makes of a broker's state; its history says the action, and what is `said` of it."""
+    """Carry out what `plan` makes of a broker's state; its history says the action, and what is `said` of it.
+
+    What deploys nothing, such as a switch, needs no right to deploy, but one to operate.
+    """
     from engine.broker.repository.repository import Change
 
-    return broker.change(plan, lambda planned: Change(action, said(planned)), **how)
+    def change(planned: Planned) -> Change:
+        return Change(action, said(planned))
+
+    return broker.change(plan, change, right="deploy" if deploys else "operate", deploys=deploys, dry_run=dry_run)
 
 
 def switch_flows(name: str, flows: Sequence[str], group: str, action: str, **values: Any) -> Planned:
@@ -157,7 +169,7 @@ def switch_flows(name: str, flows: Sequence[str], group: str, action: str, **val
     def plan(state: BrokerState) -> Planned:
         return switched(state, flows, group, **values)
 
-    return change_flows(broker_named(name), plan, action, said, right="operate", deploys=False)
+    return change_flows(broker_named(name), plan, action, said, deploys=False)
 
 
 def known_flows(context: typer.Context, incomplete: str) -> list[str]:

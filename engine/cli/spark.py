@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -211,8 +212,7 @@ def _show_plan(planned: Plan, master: str, settings: dict[str, str], *, as_json:
     from spark_exec.session import executor_lines
 
     where = master or settings.get("spark.master", "local[*]")
-    lines = (line for told in (planned.lines, lambda: executor_lines(planned, where, settings)) for line in told())
-    show(planned.as_data(), lines, as_json=as_json)
+    show(planned.as_data(), chain(planned.lines(), executor_lines(planned, where, settings)), as_json=as_json)
 
 
 def _carried(
