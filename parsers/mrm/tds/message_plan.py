@@ -106,9 +106,9 @@ class Plans:
         self.settings = settings
         self.standard = standard = STANDARDS.get(settings.messaging_standard, PLAIN)
         self.markup = Markup(
-            self._mark(settings.escape_character) or standard.escape,
-            self._mark(settings.quote_character) or standard.quote,
-            self._mark(settings.reserved_characters) or standard.reserved,
+            self._mark(settings.escape_character or standard.escape),
+            self._mark(settings.quote_character or standard.quote),
+            self._mark(settings.reserved_characters or standard.reserved),
         )
         self.style = _style(settings, standard)
         self._made: dict[int, tuple[Group, GroupPlan]] = {}

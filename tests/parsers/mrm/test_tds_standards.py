@@ -136,3 +136,14 @@ def test_what_is_not_changed_is_written_as_it_was_read() -> None:
     assert number is not None
     number.value = "4'12"
     assert write(own, changed) == "BGM+380:1+4?'12'FTX+A?AI+it?'s'"
+
+
+@pytest.mark.parametrize(("name", "sign"), [("EDIFACT", "?"), ("CSV", '"')])
+def test_without_escapes(name: str, sign: str) -> None:
+    """A format that says that it has no such character takes what its standard has for one as any other."""
+    said = {"escape_character": "<EMPTY>", "quote_character": "<EMPTY>", "reserved_characters": "<EMPTY>"}
+    pair = group(simple("a"), simple("b"), delimiter=",", group_terminator="<EMPTY>", **ALL_DELIMITED)
+    own = codec(pair, TdsFormat(messaging_standard=name, **said))  # type: ignore[arg-type]
+    text = f"{sign}1,2{sign}"
+    assert [("a", f"{sign}1"), ("b", f"2{sign}")] == plain(read(own, text))
+    assert text == write(own, built([("a", f"{sign}1"), ("b", f"2{sign}")]))
