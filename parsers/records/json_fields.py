@@ -147,10 +147,10 @@ def stored_for(item: DataItem, kept: Kept, coding: Coding) -> Stored:
 def stored_for_model(kept: Kept, coding: Coding) -> Stored:
     """Returns the codec of a field of a message set between bytes and what JSON has."""
     made, kind = stored(kept), kept.type.kind
-    decode, trim = made.decode, _trim(kept, coding)
-    if kept.type.family == "string" and not kept.field.nullable:
+    decode, trim, has_bytes = made.decode, _trim(kept, coding), kept.physical_type == "binary"
+    if kept.type.family == "string" and not kept.field.nullable and not has_bytes:
         return _text(made, trim)
-    if kept.type.family in {"integer", "decimal", "float"}:
+    if kept.type.family in {"integer", "decimal", "float"} and not has_bytes:
         return made
 
     def decode_plain(data: bytes, at: int, end: int) -> Any:

@@ -33,7 +33,7 @@ from parsers.mrm.model import (
     fields_of,
     wire_format_catalog,
 )
-from parsers.mrm.simple_values import GARBLED
+from parsers.mrm.simple_values import GARBLED, cut_off
 from parsers.records.framing import LONGEST_RECORD, Cut, Framing, cut_records
 from parsers.records.json_fields import PARTS, Coding, form_of, plain, stored_for_model
 from parsers.records.reading import BAD_FIELD, Read, Reader, read_record
@@ -212,13 +212,15 @@ def _reader(definition: Definition, coding: Coding) -> Read:
     sizes = Sizes(slide=True)
     sizes.layout(layout)
     tables = frozenset(item for item in sizes.items if item.model.repeats)
-    return Reader(tables, sizes.strides, sizes.totals).layout(layout)
+    return Reader(tables, sizes.strides, sizes.totals, may_end=False).layout(layout)
 
 
 def _whole(name: str, read: Read, data: bytes) -> dict[str, Any]:
     """The fields of a record, which must end with them."""
     found, end = read_record(read, data)
-    if end != len(data):
+    if end > len(data):
+        raise cut_off(name, data, 0, end)
+    if end < len(data):
         rest = data[end : end + 40].hex()
         text = f"{name} ends at offset {end}, and {len(data) - end} bytes follow: X'{rest}'"
         raise ParserException(GARBLED, text, name, str(end), rest)

@@ -47,10 +47,15 @@ def read_record(
 
 
 class Reader:
-    """Makes the functions that read layouts; `tables` are what JSON has as arrays, `sizes` as a plan has them."""
+    """Makes the functions that read layouts; `tables` are what JSON has as arrays, `sizes` as a plan has them.
 
-    def __init__(self, tables: frozenset[Item], strides: Mapping[Item, int], sizes: Mapping[Item, int]) -> None:
-        self._tables, self._strides, self._sizes = tables, strides, sizes
+    An option that cannot be read has its room, also beyond the end of a record that `may_end` in the midst of it.
+    """
+
+    def __init__(
+        self, tables: frozenset[Item], strides: Mapping[Item, int], sizes: Mapping[Item, int], *, may_end: bool
+    ) -> None:
+        self._tables, self._strides, self._sizes, self._may_end = tables, strides, sizes, may_end
 
     def layout(self, layout: Layout) -> Read:
         """Returns the function that reads the fields of a layout; what has no name in JSON is read and left out."""
@@ -148,6 +153,7 @@ class Reader:
         return read
 
     def _choice(self, choice: Choice) -> Read:
+        keeps_room = self._may_end or choice.size > 0
         options = [
             (self.layout(layout), _items(layout), tuple(layout.names), self._room(layout)) for layout in choice.options
         ]
@@ -156,7 +162,7 @@ class Reader:
             end, errors, readable = at, list[BrokerError](), False
             for number in _options(reading, choice):
                 inner, items, names, room = options[number]
-                mine, stop = dict[str, Any](), at + room
+                mine, stop = dict[str, Any](), at + room if keeps_room or at + room <= reading.length else at
                 if reading.rejected.isdisjoint(items):
                     try:
                         stop = inner(reading, at, mine)

@@ -186,7 +186,7 @@ def plan_of(record: Record, coding: Coding, *, fillers: bool = False, slide: boo
     return RecordPlan(
         name=record.name,
         layout=layout,
-        read=Reader(tables, sizes.strides, sizes.totals).layout(layout),
+        read=Reader(tables, sizes.strides, sizes.totals, may_end=True).layout(layout),
         fixed_size=fixed_size,
         tables=tables,
         initial={item: initial(own, item.stored) for item, own in described.items() if item.stored is not None},

@@ -138,7 +138,8 @@ def _float(kept: Kept) -> Stored:
     kind = kept.form.encoding & _FLOATS
     is_s390 = kept.cwf.float_format == "s390" or (kind == _S390 and not kept.cwf.float_format)
     if is_s390:
-        shape = _shape(kept)._replace(number="exact") if kept.form.exact else _shape(kept)
+        is_exact = kept.form.exact and kept.type.family != "integer"
+        shape = _shape(kept)._replace(number="exact") if is_exact else _shape(kept)
         return numbers.hexadecimal(size, shape, little_endian=kept.cwf.byte_order == "littleEndian")
     little = kept.order == "little" if kept.cwf.byte_order or not kind else kind == _IEEE_REVERSED
     return numbers.ieee(size, _shape(kept), little_endian=little)

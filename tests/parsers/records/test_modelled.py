@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -11,11 +12,11 @@ from hypothesis import strategies as st
 from engine.errors import ParserException
 from parsers.importers.copybook import read_text
 from parsers.importers.copybook.message_set import ImportOptions, PhysicalOptions, message_set_of
-from parsers.mrm.cwf.properties import CwfField
-from parsers.mrm.model import Field, Group, Message, MessageSet, WireFormatUse
+from parsers.mrm.cwf.properties import CwfField, PhysicalType
+from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
 from parsers.mrm.tds.properties import TdsField, TdsGroup
 from parsers.records.framing import Cut, Framing
-from parsers.records.json_fields import Coding, coding_of
+from parsers.records.json_fields import Coding, coding_of, to_json
 from parsers.records.model_file import ModelFile, model_file
 from parsers.records.reading import read_record
 from parsers.records.record_plan import plan_of
@@ -152,3 +153,59 @@ def test_table_of_messages() -> None:
     rows = [{"kind": "A", "A": {"a": "xx"}}, {"kind": "B", "B": {"b": "yyyy"}}, {"kind": "A", "A": {"a": "zz"}}]
     assert {"row": rows} == file.decode(Cut(1, 0, data, data))
     assert data == file.encode({"row": rows}, 1)
+
+
+def _file(*members: Field | Group) -> ModelFile:
+    made = MessageSet("S", formats={"F": WireFormatUse("F", "CWF")}, messages={"M": Message("M", Group(members))})
+    return model_file(made, "F", "M", Framing(), coding_of(37))
+
+
+def test_texts_in_bytes() -> None:
+    """A text that is kept as bytes is hexadecimal digits, as all bytes are."""
+    file = _file(Field("t", physical={"F": CwfField(physical_type="binary", length=2)}))
+    assert {"t": "4120"} == file.decode(Cut(1, 0, b"A ", b"A "))
+
+
+@pytest.mark.parametrize(
+    ("physical", "value"),
+    [("binary", "41100000"), ("float", 1), ("integer", 0x41100000), ("packedDecimal", None)],
+)
+def test_integers_however_they_are_kept(physical: PhysicalType, value: object) -> None:
+    """What JSON has of an integer is one, or hexadecimal digits where it is kept as bytes: no other text is JSON."""
+    file = _file(Field("n", SimpleType("int"), physical={"F": CwfField(physical_type=physical, length=4)}))
+    data = bytes.fromhex("41100000")
+    if value is None:
+        with pytest.raises(ParserException, match="is no packed decimal"):
+            file.decode(Cut(1, 0, data, data))
+    else:
+        assert json.dumps({"n": value}) == to_json(file.decode(Cut(1, 0, data, data)))
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("0281820c", {"a": "ab", "b": None, "end": 0}),
+        ("0281820c0c", "M ends at offset 4, and 1 bytes follow"),
+        ("0481828384818283840c", {"a": "abcd", "b": "abcdabcd", "end": 0}),
+    ],
+)
+def test_choice_that_is_as_long_as_what_is_there(data: str, said: dict[str, Any] | str) -> None:
+    """An option that has no room in the rest of a record takes none where options are of different lengths."""
+    own = {"physical_type": "packedDecimal", "length": 1}
+    file = _file(
+        Group(
+            (
+                Field("a", physical={"F": CwfField(physical_type="lengthEncodedString1")}),
+                Field("b", physical={"F": CwfField(length=8, leading_skip_count=1)}),
+            ),
+            "choice",
+        ),
+        Field("end", SimpleType("int"), physical={"F": CwfField(**own)}),  # type: ignore[arg-type]
+    )
+    raw = bytes.fromhex(data)
+    if isinstance(said, str):
+        with pytest.raises(ParserException, match=said):
+            file.decode(Cut(1, 0, raw, raw))
+    else:
+        found = file.decode(Cut(1, 0, raw, raw))
+        assert said == found
