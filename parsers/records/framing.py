@@ -15,7 +15,10 @@ RECORD_FORMATS: Final[tuple[str, ...]] = get_args(RecordFormat)
 LONGEST_RECORD: Final = 256 * 1024 * 1024
 _CHUNK: Final = 1 << 16
 _PREFIX: Final = 4
-_BAD_FRAME: Final = 5422
+
+
+def _bad_frame(text: str) -> ParserException:
+    return ParserException(5422, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ class Stream:
         while left:
             skipped = file.read(min(left, _CHUNK))
             if not skipped:
-                raise ParserException(_BAD_FRAME, f"the file ends within its header of {header} bytes")
+                raise _bad_frame(f"the file ends within its header of {header} bytes")
             left -= len(skipped)
         self.offset = header
 
@@ -94,7 +97,7 @@ class Stream:
             searched = max(0, self._left() - len(ending))
             before = len(self._held)
             if before > LONGEST_RECORD:
-                raise ParserException(_BAD_FRAME, f"offset {self.offset}: no line ends within {before:,} bytes")
+                raise _bad_frame(f"offset {self.offset}: no line ends within {before:,} bytes")
             self._fill(self._left() + _CHUNK)
             if len(self._held) == before:
                 return self.take(self._left())
@@ -126,7 +129,7 @@ def cut_records(file: BinaryIO, framing: Framing, *, longest: int, measure: Meas
     for number, (offset, raw, data) in enumerate(raw_records, 1):
         if len(data) < framing.start + framing.end:
             text = f"record {number} at offset {offset} has {len(data)} bytes: {framing.start} are to be skipped before"
-            raise ParserException(_BAD_FRAME, f"{text} its fields and {framing.end} behind")
+            raise _bad_frame(f"{text} its fields and {framing.end} behind")
         yield Cut(number, offset, raw, data[framing.start : len(data) - framing.end])
 
 
@@ -167,11 +170,11 @@ def _measured(stream: Stream, framing: Framing, longest: int, measure: Measure |
         length = measure(ahead[framing.start :]) + framing.length_adjustment
         if not 0 < length <= LONGEST_RECORD:
             text = f"the record at offset {offset} says that it is {length} bytes long: X'{ahead[:16].hex()}'"
-            raise ParserException(_BAD_FRAME, text)
+            raise _bad_frame(text)
         data = stream.take(length)
         if len(data) < length:
             text = f"the record at offset {offset} says that it is {length} bytes long, and {len(data)} are left"
-            raise ParserException(_BAD_FRAME, text)
+            raise _bad_frame(text)
         yield offset, data, data
 
 
@@ -197,26 +200,24 @@ def _prefixed(take: Fetch, framing: Framing, stream: Stream, what: str) -> Itera
             text = (
                 f"the RDW X'{prefix.hex()}' at offset {offset} says {said}, which is less than nothing for the record"
             )
-            raise ParserException(_BAD_FRAME, f"{text}: adjust it, or say that it does not count itself")
+            raise _bad_frame(f"{text}: adjust it, or say that it does not count itself")
         data = take(length)
         if len(data) < length:
             text = f"the record at offset {offset} is cut off: its RDW X'{prefix.hex()}' says {length} bytes"
-            raise ParserException(_BAD_FRAME, f"{text} and {len(data)} are left")
+            raise _bad_frame(f"{text} and {len(data)} are left")
         yield offset, prefix + data, data
 
 
 def _rdw(prefix: bytes, order: Order, offset: int, what: str) -> int:
     """The number in a prefix of 4 bytes: two of them hold it, the others are zero."""
     if len(prefix) < _PREFIX:
-        raise ParserException(
-            _BAD_FRAME, f"offset {offset}: X'{prefix.hex()}' is left, and a {what} begins with an RDW"
-        )
+        raise _bad_frame(f"offset {offset}: X'{prefix.hex()}' is left, and a {what} begins with an RDW")
     first, second = prefix[:2], prefix[2:]
     if order == "little" and first == b"\0\0":
         first, second = second, first
     if second != b"\0\0":
         text = f"X'{prefix.hex()}' at offset {offset} is no RDW in {order}-endian order: two of its bytes are zero"
-        raise ParserException(_BAD_FRAME, f"{text}, unless the record is in parts, which are not put together")
+        raise _bad_frame(f"{text}, unless the record is in parts, which are not put together")
     return int.from_bytes(first, order)
 
 
@@ -228,9 +229,7 @@ def _blocked(stream: Stream, framing: Framing) -> Iterator[_Raw]:
             return
         length = _bdw(prefix, framing.bdw_order, offset) + framing.bdw_adjustment - _PREFIX
         if length < 0:
-            raise ParserException(
-                _BAD_FRAME, f"the BDW X'{prefix.hex()}' at offset {offset} is less than its own 4 bytes"
-            )
+            raise _bad_frame(f"the BDW X'{prefix.hex()}' at offset {offset} is less than its own 4 bytes")
         end = stream.offset + length
 
         def within_block(count: int, end: int = end) -> bytes:
@@ -238,7 +237,7 @@ def _blocked(stream: Stream, framing: Framing) -> Iterator[_Raw]:
 
         yield from _prefixed(within_block, framing, stream, "record of a block")
         if stream.offset < end:
-            raise ParserException(_BAD_FRAME, f"the block at offset {offset} is cut off: its BDW says {length} bytes")
+            raise _bad_frame(f"the block at offset {offset} is cut off: its BDW says {length} bytes")
 
 
 def _bdw(prefix: bytes, order: Order, offset: int) -> int:
@@ -270,16 +269,14 @@ def _filled(data: bytes, length: int | None, blank: bytes) -> bytes:
     if length is None:
         return data
     if len(data) > length:
-        raise ParserException(_BAD_FRAME, f"the record takes {len(data)} bytes, and records have {length}")
+        raise _bad_frame(f"the record takes {len(data)} bytes, and records have {length}")
     return data.ljust(length, blank)
 
 
 def _with_rdw(data: bytes, framing: Framing) -> bytes:
     said = len(data) - framing.rdw_adjustment + (0 if framing.rdw_excludes_itself else _PREFIX)
     if not 0 <= said <= 0xFFFF:
-        raise ParserException(
-            _BAD_FRAME, f"a record of {len(data)} bytes has no RDW: two bytes would have to say {said}"
-        )
+        raise _bad_frame(f"a record of {len(data)} bytes has no RDW: two bytes would have to say {said}")
     return said.to_bytes(2, framing.rdw_order) + b"\0\0" + data
 
 

@@ -88,10 +88,8 @@ def coding_of(
     """
     ebcdic = is_ebcdic(ccsid)
     chosen = (MAINFRAME if ebcdic else WORKSTATION) if encoding is None else encoding
-    order: Literal["big", "little"] = "little" if (native or "") == "little" else "big"
-    if native is None:
-        order = "little" if is_little_endian(chosen) else "big"
-    return Coding(ccsid, chosen, sign or ("ebcdic" if ebcdic else "ascii"), order)
+    is_little = is_little_endian(chosen) if native is None else native == "little"
+    return Coding(ccsid, chosen, sign or ("ebcdic" if ebcdic else "ascii"), "little" if is_little else "big")
 
 
 _NOT_NUMBERS: Final = {"NaN": nan, "Infinity": inf, "-Infinity": -inf}
