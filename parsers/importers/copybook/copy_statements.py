@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from engine.files.allowed_folders import is_within
 from parsers.importers.copybook.source import Dialect, Findings, lines_of, text_of
-from parsers.importers.copybook.tokens import Word, words_of
+from parsers.importers.copybook.tokens import Cursor, Word, words_of
 
 
 class Replacement(NamedTuple):
@@ -20,45 +20,51 @@ class Replacement(NamedTuple):
     part: str = ""
 
 
-def read_replacing(words: list[Word], at: int, findings: Findings) -> tuple[int, tuple[Replacement, ...]]:
-    """The replacements that stand from a place on, and where they end."""
+def read_replacing(words: Cursor, findings: Findings) -> tuple[Replacement, ...]:
+    """The replacements that follow, up to a period."""
     read: list[Replacement] = []
-    while at < len(words) and words[at].text != ".":
-        part = words[at].upper if words[at].upper in {"LEADING", "TRAILING"} and _operand_follows(words, at) else ""
-        start = words[at]
-        at, wanted = _operand(words, at + bool(part), findings)
-        if at >= len(words) or words[at].upper != "BY":
+    while words.peek() not in {"", "."}:
+        start = words.tokens[words.at]
+        part = start.upper if start.upper in {"LEADING", "TRAILING"} and words.peek(1) not in {"", "BY"} else ""
+        words.at += bool(part)
+        wanted = _operand(words, findings)
+        if not words.accept("BY"):
             findings.add(start.spot, "REPLACING wants: what is there BY what is to be there", start.text)
-            return next((end for end in range(at, len(words)) if words[end].text == "."), len(words)), tuple(read)
-        at, given = _operand(words, at + 1, findings)
+            words.skip_to(".")
+            break
+        given = _operand(words, findings)
         if not wanted or (part and (len(wanted) != 1 or len(given) > 1)):
             what = f"{part} wants one word BY one word" if part else "REPLACING looks for nothing"
             findings.add(start.spot, what, start.text)
         else:
             read.append(Replacement(wanted, given, part))
-        while at < len(words) and words[at].text in {",", ";"}:
-            at += 1
-    return at, tuple(read)
+        while words.accept(",", ";"):
+            pass
+    return tuple(read)
 
 
-def _operand_follows(words: list[Word], at: int) -> bool:
-    return at + 1 < len(words) and words[at + 1].upper != "BY"
-
-
-def _operand(words: list[Word], at: int, findings: Findings) -> tuple[int, tuple[Word, ...]]:
+def _operand(words: Cursor, findings: Findings) -> tuple[Word, ...]:
     """Pseudo-text, a literal, or a name with what is attached to it."""
-    if at >= len(words):
-        return at, ()
-    if words[at].text != "==":
-        end = at + 1
-        while end < len(words) and words[end].glued and not _ends(words, end, {".", ",", ";"}):
-            end += 1
-        return end, tuple(words[at:end])
-    for end in range(at + 1, len(words)):
-        if words[end].text == "==":
-            return end + 1, tuple(word for word in words[at + 1 : end] if word.text != ";")
-    findings.add(words[at].spot, "the pseudo-text is not closed: == is missing at its end", "==")
-    return len(words), ()
+    start = words.at
+    if not words.accept("=="):
+        return _attached(words, {".", ",", ";"})
+    words.skip_to("==")
+    if not words.accept("=="):
+        findings.add(words.tokens[start].spot, "the pseudo-text is not closed: == is missing at its end", "==")
+        return ()
+    return tuple(word for word in words.tokens[start + 1 : words.at - 1] if word.text != ";")
+
+
+def _attached(words: Cursor, marks: set[str]) -> tuple[Word, ...]:
+    """The next word with all that is attached to it, up to one of some marks to which nothing is attached."""
+    start, tokens = words.at, words.tokens
+    words.at = min(start + 1, len(tokens))
+    while words.at < len(tokens) and tokens[words.at].glued:
+        ends = words.at + 1 == len(tokens) or not tokens[words.at + 1].glued
+        if ends and tokens[words.at].text in marks:
+            break
+        words.at += 1
+    return tuple(tokens[start : words.at])
 
 
 def replaced(words: list[Word], replacements: tuple[Replacement, ...]) -> list[Word]:
@@ -136,19 +142,18 @@ class _Reading:
         return list(known)
 
     def carried_out(self, name: str, text: str, open_files: tuple[Path, ...]) -> list[Word]:
-        words = list(words_of(name, lines_of(name, text, self.dialect, self.findings), self.findings))
+        words = Cursor(list(words_of(name, lines_of(name, text, self.dialect, self.findings), self.findings)))
         made: list[Word] = []
-        at = 0
-        while at < len(words) and not self.full:
-            word = words[at]
-            if word.kind == "run" and word.upper == "COPY" and _names_text(words, at):
-                at = self.copy(words, at, made, open_files)
+        while words.at < len(words.tokens) and not self.full:
+            word = words.tokens[words.at]
+            if word.kind == "run" and word.upper == "COPY" and _names_text(words.tokens, words.at):
+                made += self.copy(words, open_files)
             elif word.kind == "run" and word.upper in {"EXEC", "EXECUTE"} and not word.glued:
-                at = self.skip_exec(words, at)
+                self.skip_exec(words)
             else:
                 made.append(word)
                 self.count(word, 1)
-                at += 1
+                words.at += 1
         return made
 
     def count(self, word: Word, more: int) -> None:
@@ -158,34 +163,26 @@ class _Reading:
             self.full = True
             self.findings.add(word.spot, f"with all that it copies there are more than {MOST_WORDS:,} words")
 
-    def skip_exec(self, words: list[Word], at: int) -> int:
+    def skip_exec(self, words: Cursor) -> None:
         """Leave out a statement of another language."""
-        for end in range(at + 1, len(words)):
-            if words[end].upper == "END-EXEC":
-                after = end + 1
-                return after + 1 if after < len(words) and words[after].text == "." else after
-        self.findings.add(words[at].spot, "EXEC has no END-EXEC", words[at].text)
-        return len(words)
+        statement = words.tokens[words.at]
+        words.skip_to("END-EXEC")
+        if words.accept("END-EXEC"):
+            words.accept(".")
+        else:
+            self.findings.add(statement.spot, "EXEC has no END-EXEC", statement.text)
 
-    def copy(self, words: list[Word], at: int, made: list[Word], open_files: tuple[Path, ...]) -> int:
-        """Put in what a COPY statement names; answers with where the words go on."""
-        statement = words[at]
-        at, name = _joined(words, at + 1)
-        library = ""
-        if at + 1 < len(words) and words[at].upper in {"OF", "IN"}:
-            at, library = _joined(words, at + 1)
-        if at < len(words) and words[at].upper in {"SUPPRESS", "LIST", "NOLIST"}:
-            at += 1
-        replacements: tuple[Replacement, ...] = ()
-        if at < len(words) and words[at].upper == "REPLACING":
-            at, replacements = read_replacing(words, at + 1, self.findings)
-        if at < len(words) and words[at].text == ".":
-            at += 1
+    def copy(self, words: Cursor, open_files: tuple[Path, ...]) -> list[Word]:
+        """The words of what a COPY statement names."""
+        statement = words.tokens[words.at]
+        words.at += 1
+        name = _joined(words)
+        library = _joined(words) if words.peek(1) and words.accept("OF", "IN") else ""
+        words.accept("SUPPRESS", "LIST", "NOLIST")
+        replacements = read_replacing(words, self.findings) if words.accept("REPLACING") else ()
+        words.accept(".")
         found = self.find(statement, name, library, open_files)
-        if found is not None:
-            inner = replaced(self.file_words(found, statement, (*open_files, found)), replacements)
-            made.extend(inner)
-        return at
+        return [] if found is None else replaced(self.file_words(found, statement, (*open_files, found)), replacements)
 
     def find(self, word: Word, name: str, library: str, open_files: tuple[Path, ...]) -> Path | None:
         """The file that a name stands for, or None where it may not be put in."""
@@ -265,33 +262,27 @@ def _is_level(word: Word | None) -> bool:
     return word is not None and word.text.isdecimal() and len(word.text) <= 2
 
 
-def _joined(words: list[Word], at: int) -> tuple[int, str]:
+def _joined(words: Cursor) -> str:
     """A name made of pieces without a space between them, such as a file name with its extension."""
-    text = words[at].text
-    at += 1
-    while at < len(words) and words[at].glued and not _ends(words, at, {".", ","}):
-        text += words[at].text
-        at += 1
-    return at, text
+    return "".join(word.text for word in _attached(words, {".", ","}))
 
 
-def _ends(words: list[Word], at: int, marks: set[str]) -> bool:
-    """Returns whether one of some marks ends a statement or an operand: nothing is attached to it."""
-    return words[at].text in marks and not (at + 1 < len(words) and words[at + 1].glued)
-
-
-def _replace_statements(words: list[Word], findings: Findings) -> Iterator[Word]:
+def _replace_statements(tokens: list[Word], findings: Findings) -> Iterator[Word]:
     """The words with each REPLACE statement carried out on those that follow it."""
     replacements: tuple[Replacement, ...] = ()
-    at, start = 0, 0
-    while at < len(words):
-        if not _is_replace(words, at):
-            at += 1
+    words, start = Cursor(tokens), 0
+    while words.at < len(tokens):
+        if not _is_replace(tokens, words.at):
+            words.at += 1
             continue
-        yield from replaced(words[start:at], replacements)
-        at, replacements = _new_replacements(words, at + 1, replacements, findings)
-        start = at
-    yield from replaced(words[start:], replacements)
+        yield from replaced(tokens[start : words.at], replacements)
+        words.at += 1
+        also = words.accept("ALSO")
+        read = () if words.accept("OFF") else read_replacing(words, findings)
+        words.accept(".")
+        replacements = (*read, *replacements) if also else read
+        start = words.at
+    yield from replaced(tokens[start:], replacements)
 
 
 def _is_replace(words: list[Word], at: int) -> bool:
@@ -301,17 +292,3 @@ def _is_replace(words: list[Word], at: int) -> bool:
         and at + 1 < len(words)
         and (words[at + 1].text == "==" or words[at + 1].upper in {"OFF", "ALSO", "LEADING", "TRAILING"})
     )
-
-
-def _new_replacements(
-    words: list[Word], at: int, before: tuple[Replacement, ...], findings: Findings
-) -> tuple[int, tuple[Replacement, ...]]:
-    also = words[at].upper == "ALSO"
-    at += also
-    if at < len(words) and words[at].upper == "OFF":
-        at, read = at + 1, tuple[Replacement, ...]()
-    else:
-        at, read = read_replacing(words, at, findings)
-    if at < len(words) and words[at].text == ".":
-        at += 1
-    return at, (*read, *before) if also else read

@@ -188,24 +188,16 @@ class ClauseError(Exception):
 
 
 @dataclass(slots=True)
-class Sentence:
-    """The tokens of one entry, up to its period."""
+class Cursor:
+    """Words, and the place in them that reading has come to."""
 
     tokens: list[Word]
     at: int = 0
-    constants: dict[str, int] = field(default_factory=dict)
 
     def peek(self, ahead: int = 0) -> str:
         """The next token as keywords are compared, empty at the end."""
         at = self.at + ahead
         return self.tokens[at].upper if at < len(self.tokens) else ""
-
-    def next(self, wanted: str) -> Word:
-        """The next token; `wanted` says what should be there."""
-        if self.at >= len(self.tokens):
-            raise ClauseError(self.tokens[-1], f"ends where {wanted} should follow")
-        self.at += 1
-        return self.tokens[self.at - 1]
 
     def accept(self, *words: str) -> bool:
         """Go past the next token where it is one of these."""
@@ -213,6 +205,25 @@ class Sentence:
             self.at += 1
             return True
         return False
+
+    def skip_to(self, word: str) -> None:
+        """Go on to the next token that is this one, or to the end."""
+        while self.peek() not in {"", word}:
+            self.at += 1
+
+
+@dataclass(slots=True)
+class Sentence(Cursor):
+    """The tokens of one entry, up to its period."""
+
+    constants: dict[str, int] = field(default_factory=dict)
+
+    def next(self, wanted: str) -> Word:
+        """The next token; `wanted` says what should be there."""
+        if self.at >= len(self.tokens):
+            raise ClauseError(self.tokens[-1], f"ends where {wanted} should follow")
+        self.at += 1
+        return self.tokens[self.at - 1]
 
     def integer(self, wanted: str) -> int:
         """A number, or the name of a constant."""
