@@ -20,7 +20,6 @@ from esql.format.expressions import (
     each,
     expression,
     field_name,
-    parameter_name,
     passthru_in_parentheses,
     path,
     quoted_name,
@@ -102,12 +101,6 @@ def _block(head: str, last: str, end: str) -> Callable[[Any, int], Iterator[Line
     return lines
 
 
-_COMPOUNDS = {
-    atomic: _block(f"{{label!l:…: }}BEGIN{words}", "", "END{label!l: };")
-    for atomic, words in ((None, ""), (True, " ATOMIC"), (False, " NOT ATOMIC"))
-}
-
-
 def _case(node: syntax.CaseStatement, indent: int) -> Iterator[Line]:
     operand = "" if node.operand is None else f" {assigned(node.operand)}"
     yield opening(indent, f"CASE{operand}", node, node.operand)
@@ -155,31 +148,19 @@ def _condition(node: syntax.HandlerCondition) -> str:
     return node.kind
 
 
+_ROUTINE = template(
+    "CREATE {kind} {name!d}({parameters}){returns: RETURNS }{language: LANGUAGE }{result_sets!s: DYNAMIC RESULT SETS }"
+)
+
+
 def _routine(node: syntax.Routine, indent: int) -> Iterator[Line]:
-    parts = [f"CREATE {node.kind} {declared_name(node.name)}({', '.join(map(_parameter, node.parameters))})"]
-    if node.returns is not None:
-        parts.append(f"RETURNS {data_type(node.returns.type)}{_nullable(node.returns.nullable)}")
-    if node.language is not None:
-        parts.append(f"LANGUAGE {node.language}")
-    if node.result_sets is not None:
-        parts.append(f"DYNAMIC RESULT SETS {node.result_sets}")
+    head = _ROUTINE(node)
     if isinstance(node.body, syntax.External):
-        parts.append(f"EXTERNAL NAME {quoted_name(node.body.name)}")
-        parts += (f"{word} {quoted_name(name)}" for word, name in node.body.hosts)
-        yield Line(indent, " ".join(parts) + ";", node.position)
+        hosts = (f" {word} {quoted_name(name)}" for word, name in node.body.hosts)
+        yield Line(indent, f"{head} EXTERNAL NAME {quoted_name(node.body.name)}{''.join(hosts)};", node.position)
         return
-    yield opening(indent, " ".join(parts), node)
+    yield opening(indent, head, node)
     yield from _body(node.body, indent)
-
-
-def _parameter(node: syntax.Parameter) -> str:
-    direction = "" if node.direction is None else node.direction + " "
-    constant = " CONSTANT" if node.constant else ""
-    return f"{direction}{parameter_name(node.name)}{constant} {data_type(node.type)}{_nullable(node.nullable)}"
-
-
-def _nullable(nullable: bool | None) -> str:
-    return {None: "", True: " NULLABLE", False: " NOT NULL"}[nullable]
 
 
 def _module(node: syntax.Module, indent: int) -> Iterator[Line]:
@@ -189,7 +170,7 @@ def _module(node: syntax.Module, indent: int) -> Iterator[Line]:
 
 
 _BLOCKS: dict[type, Callable[[Any, int], Iterator[Line]]] = {
-    syntax.Compound: lambda node, indent: _COMPOUNDS[node.atomic](node, indent),
+    syntax.Compound: _block("{label!l:…: }BEGIN{atomic: ATOMIC| NOT ATOMIC}", "", "END{label!l: };"),
     syntax.CaseStatement: _case,
     syntax.If: _if,
     syntax.For: _block("{label!l:…: }FOR {correlation!d} AS {source} DO", "source", "END FOR{label!l: };"),
@@ -209,12 +190,18 @@ _TEMPLATES: dict[type, str] = {
     syntax.Attach: "ATTACH {source} TO {target} AS {placement}",
     syntax.CallStatement: "CALL {name!d}({arguments}){database: IN }{schema: EXTERNAL SCHEMA }{target: INTO }",
     syntax.Commit: "COMMIT{database: }",
+    syntax.CreateField: (
+        "CREATE {placement:… OF||FIELD} {target}{alias!d: AS }{domain: DOMAIN }{repeat: REPEAT}{type: TYPE }"
+        "{namespace: NAMESPACE }{name: NAME }{identity: IDENTITY }{value: VALUE }{source: FROM }{parse: }"
+    ),
+    syntax.DeleteField: "DELETE {placement:… OF||FIELD} {target}",
     syntax.DeleteFrom: "DELETE FROM {table}{correlation!d: AS }{condition: WHERE }",
     syntax.Detach: "DETACH {source}",
     syntax.Empty: "",
     syntax.Eval: "EVAL({text})",
     syntax.Iterate: "ITERATE {label!l}",
     syntax.Leave: "LEAVE {label!l}",
+    syntax.Log: f"LOG {{trace:USER TRACE|EVENT}}{{full: FULL}}{{exception: EXCEPTION}}{_MESSAGE}",
     syntax.MoveTo: "MOVE {reference} TO {target}",
     syntax.MoveBy: (
         "MOVE {reference} {direction}{type: TYPE }{namespace: NAMESPACE }{name: NAME }{identity: IDENTITY }"
@@ -232,15 +219,6 @@ _TEMPLATES: dict[type, str] = {
     syntax.Update: "UPDATE {table}{correlation!d: AS } SET {changes}{condition: WHERE }",
 }
 _INTERVAL = syntax.DataType("INTERVAL")
-_LOG = template(f"{{full: FULL}}{{exception: EXCEPTION}}{_MESSAGE}")
-_CREATED = template(
-    "{target}{alias!d: AS }{domain: DOMAIN }{repeat: REPEAT}{type: TYPE }{namespace: NAMESPACE }{name: NAME }"
-    "{identity: IDENTITY }{value: VALUE }{source: FROM }{parse: }"
-)
-
-
-def _placed(node: syntax.CreateField | syntax.DeleteField) -> str:
-    return "FIELD" if node.placement is None else f"{node.placement} OF"
 
 
 def _declare(node: syntax.Declare) -> str:
@@ -267,11 +245,8 @@ def _passthru(node: syntax.Passthru) -> str:
 
 
 _SIMPLE: dict[type, Callable[[Any], str]] = {
-    syntax.CreateField: lambda node: f"CREATE {_placed(node)} {_CREATED(node)}",
     syntax.Declare: _declare,
-    syntax.DeleteField: lambda node: f"DELETE {_placed(node)} {path(node.target)}",
     syntax.Insert: _insert,
-    syntax.Log: lambda node: f"LOG {'USER TRACE' if node.trace else 'EVENT'}{_LOG(node)}",
     syntax.Passthru: _passthru,
     **{kind: template(text) for kind, text in _TEMPLATES.items()},
 }

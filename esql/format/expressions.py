@@ -251,7 +251,9 @@ _STYLES: dict[str | None, Callable[[Any], str]] = {
     "d": _declared,
     "e": expression,
     "l": label_name,
+    "p": parameter_name,
     "q": quoted,
+    "s": str,
     "v": value,
 }
 
@@ -260,25 +262,28 @@ def template(text: str) -> Callable[[Any], str]:
     """Returns what writes nodes of a class: a text with their fields in braces, as `str.format` has them.
 
     What stands behind the colon goes in front of a field, or around it where it has `…`, and with it: a field that is
-    None or False is left out. Behind `!` stands how it is written where `written` would not do: `d` as a declared name,
-    `l` as a label, `q` as a string in quotes, `v` as a value, `e` with nothing behind it that it could take up, `a` as
-    a list of what is assigned.
+    None or False is left out, unless such texts follow: behind a `|` for False, behind a second one for None. Behind
+    `!` stands how it is written where `written` would not do: `d` as a declared name, `p` as that of a parameter, `l`
+    as a label, `q` as a string in quotes, `s` as a number, `v` as a value, `e` with nothing behind it that it could
+    take up, `a` as a list of what is assigned.
     """
     pieces = []
     text_between = ""
     for literal, field, spec, style in Formatter().parse(text):
         text_between += literal  # of which `{{` is a piece for itself
         if field is not None:
-            before, _, behind = (spec or "").partition("…")
-            pieces.append((field, text_between, text_between + before, _STYLES[style], behind))
+            around, no, nothing = (*(spec or "").split("|"), "", "")[:3]
+            before, _, behind = around.partition("…")
+            left_out = {False: text_between + no, None: text_between + nothing}
+            pieces.append((field, left_out, text_between + before, _STYLES[style], behind))
             text_between = ""
 
     def write(node: Any) -> str:
         made = ""
-        for field, alone, before, style, behind in pieces:
+        for field, left_out, before, style, behind in pieces:
             given = getattr(node, field)
             if given is None or given is False:
-                made += alone
+                made += left_out[given]
             else:
                 made += before + ("" if given is True else style(given)) + behind
         return made + text_between
@@ -297,15 +302,19 @@ _PARTS: dict[type, Callable[[Any], str]] = {
     syntax.ColumnChange: template("{column} = {source}"),
     syntax.DataType: data_type,
     syntax.FromItem: template("{source!v}{correlation!d: AS }"),
+    syntax.Parameter: template("{direction:… }{name!p}{constant: CONSTANT} {type}{nullable: NULLABLE| NOT NULL}"),
     syntax.Parse: template("PARSE({bits}{clauses})"),
     syntax.Qualifier: _QUALIFIER,
     syntax.RelativePath: relative_path,
+    syntax.Returns: template("{type}{nullable: NULLABLE| NOT NULL}"),
 }
 _TEMPLATES: dict[type, str] = {
+    syntax.Aggregate: "{function}({operand!e:||*})",
     syntax.Number: "{text}",
     syntax.String: "{value!q}",
     syntax.HexString: "X'{digits}'",
     syntax.BitString: "B'{digits}'",
+    syntax.Truth: "{value:TRUE|FALSE|UNKNOWN}",
     syntax.Null: "NULL",
     syntax.TypedLiteral: "{type} {text!q}",
     syntax.IntervalLiteral: "INTERVAL {text!q} {qualifier}",
@@ -327,13 +336,8 @@ def _at_level(level: int, write: Callable[[Any], str]) -> Callable[[Any], tuple[
     return lambda node: (level, write(node))
 
 
-def _aggregate(node: syntax.Aggregate) -> tuple[int, str]:
-    return _TIGHTEST, f"{node.function}({'*' if node.operand is None else expression(node.operand)})"
-
-
 _WRITERS: dict[type, Callable[[Any], tuple[int, str]]] = {
     syntax.Integer: lambda node: (_TIGHTEST, f"0x{node.value:X}" if node.hexadecimal else str(node.value)),
-    syntax.Truth: lambda node: (_TIGHTEST, {True: "TRUE", False: "FALSE", None: "UNKNOWN"}[node.value]),
     syntax.Path: lambda node: (_TIGHTEST, path(node)),
     syntax.Unary: _unary,
     syntax.Operation: _operation,
@@ -350,6 +354,5 @@ _WRITERS: dict[type, Callable[[Any], tuple[int, str]]] = {
         "PASSTHRU" + passthru_in_parentheses(node.sql, node.values, node.database),
     ),
     syntax.Select: _at_level(_LOOSEST, template("SELECT {columns}{item:ITEM } FROM {sources}{condition: WHERE }")),
-    syntax.Aggregate: _aggregate,
     **{kind: _at_level(_TIGHTEST, template(text)) for kind, text in _TEMPLATES.items()},
 }
