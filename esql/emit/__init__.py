@@ -34,7 +34,6 @@ from esql.emit.variable_analysis import given_by_calls, is_shared_tree, never_nu
 from esql.runtime.linker import EntryPoint
 from esql.scope import Resolution, RoutineFacts, body_may_propagate
 from esql.scope.references import DeclaredRoutine, Variable
-from esql.syntax.node import children
 
 __all__ = ["Deployment", "Emitted"]
 
@@ -293,14 +292,11 @@ class Emitter:
     def _start_alone(self, shared: list[syntax.Declare]) -> None:
         """Refuse what a SHARED variable of a text cannot start with, which starts before all other variables."""
         for node in shared:
-            pending: list[syntax.Node] = [] if node.initial is None else [node.initial]
-            while pending:
-                one = pending.pop()
+            for one in walk([] if node.initial is None else [node.initial]):
                 variable = self.unit.resolution.variable(one) if isinstance(one, syntax.Path) else None
                 if variable is not None and variable.role == "text" and not (variable.is_fixed or variable.lifetime):
                     text = f"a SHARED variable starts before {variable.name} has a value: use constants and SHARED ones"
                     self.problems.append(self.unit.problem(EmitError(one, text)))
-                pending.extend(children(one))
 
     def _initialized(self, body: Body, node: syntax.Declare, variable: Variable) -> None:
         try:

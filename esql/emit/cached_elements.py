@@ -16,6 +16,7 @@ from esql import syntax
 from esql.emit.emitted_code import EmitError, is_literal, literal
 from esql.emit.function_body import Body
 from esql.emit.path_steps import known_step
+from esql.emit.variable_analysis import walk
 from esql.names.predefined import Correlation
 from esql.scope.deployed_routines import evaluates
 from esql.scope.references import DeclaredRoutine, Variable
@@ -148,14 +149,7 @@ def _walk(body: Body, statements: Iterable[syntax.Node]) -> Iterator[tuple[synta
 
 def _calls_in(body: Body, node: syntax.Node) -> list[syntax.Node]:
     """Calls in what becomes a function of its own, without their arguments."""
-    found: list[syntax.Node] = []
-    pending = children(node)
-    while pending:
-        inner = pending.pop()
-        if _is_call(body, inner):
-            found.append(syntax.Eval(syntax.Null()))
-        pending.extend(children(inner))
-    return found
+    return [syntax.Eval(syntax.Null()) for inner in walk(children(node)) if _is_call(body, inner)]
 
 
 def _is_call(body: Body, node: syntax.Node) -> bool:

@@ -10,8 +10,8 @@ from typing import Final
 from esql import syntax
 from esql.emit.assignments import prepare
 from esql.emit.conditions import comparison_test
-from esql.emit.emitted_code import EmitError, Value
-from esql.emit.function_body import Body, Level, Statements, handed_in, tick
+from esql.emit.emitted_code import Value
+from esql.emit.function_body import Body, Level, Statements, handed_in, refused, tick
 from esql.emit.python_nodes import (
     assign,
     attribute,
@@ -248,16 +248,6 @@ class _Scope:
         return [*start, ast.Try(inside or [ast.Pass()], [], [], [*end])]
 
 
-def _resignal(body: Body, node: syntax.Resignal) -> None:
-    """RESIGNAL: the error that a handler was called for goes on."""
-    body.emit(ast.Raise(name(body.handled[-1])))
-
-
-def _misplaced(_: Body, node: syntax.DeclareHandler) -> None:
-    """A handler that stands for itself, as another handler's statement."""
-    raise EmitError(node, "a handler is declared before the statements of its scope")
-
-
 STATEMENTS: Final[Statements] = {
     syntax.If: lambda body, node: _branches(
         body, [(body.condition(branch.condition), branch) for branch in node.branches], node.otherwise
@@ -271,6 +261,7 @@ STATEMENTS: Final[Statements] = {
     syntax.Iterate: lambda body, node: _jump(body, node, _ITERATE),
     syntax.Empty: lambda body, node: None,
     syntax.Compound: _compound,
-    syntax.Resignal: _resignal,
-    syntax.DeclareHandler: _misplaced,
+    # the error that a handler was called for goes on
+    syntax.Resignal: lambda body, node: body.emit(ast.Raise(name(body.handled[-1]))),
+    syntax.DeclareHandler: refused("a handler is declared before the statements of its scope"),
 }

@@ -39,6 +39,15 @@ Conditions: TypeAlias = Mapping[type, Callable[["Body", Any], ast.expr | None]]
 Statements: TypeAlias = Mapping[type, Callable[["Body", Any], None]]
 
 
+def refused(text: str) -> Callable[[Body, syntax.Node], Any]:
+    """Returns what stands for syntax that has no code where it is emitted."""
+
+    def emit(_: Body, node: syntax.Node) -> Any:
+        raise EmitError(node, text)
+
+    return emit
+
+
 @dataclass(frozen=True, slots=True)
 class Tables:
     """The functions that emit each class of syntax."""

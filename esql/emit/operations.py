@@ -8,8 +8,8 @@ from typing import Final
 
 from esql import syntax
 from esql.cast import Target
-from esql.emit.emitted_code import BOOLEAN, CHARACTER, INTEGER, EmitError, Value, known
-from esql.emit.function_body import Body, Conditions, Expressions
+from esql.emit.emitted_code import BOOLEAN, CHARACTER, INTEGER, Value, known
+from esql.emit.function_body import Body, Conditions, Expressions, refused
 from esql.emit.integer_formulas import formula_of
 from esql.emit.python_nodes import (
     all_evaluated,
@@ -243,15 +243,11 @@ def assigned(body: Body, value: Value, target: Target, *, explicit: bool = False
     return Value(call("assign", value.code, body.unit.constant(target), name("here")), target.name)
 
 
-def _no_expression(_: Body, node: syntax.Node) -> Value:
-    raise EmitError(node, f"{type(node).__name__} has no value here")
-
-
 EXPRESSIONS: Final[Expressions] = {
     syntax.Operation: _operation,
     syntax.Unary: _unary,
     syntax.InUnits: _in_units,
-    syntax.Aggregate: _no_expression,
+    syntax.Aggregate: refused("Aggregate has no value here"),
     syntax.Cast: cast,
 }
 CONDITIONS: Final[Conditions] = {syntax.Operation: _logical_condition, syntax.Unary: _not_condition}

@@ -9,8 +9,8 @@ from typing import Final
 from esql import syntax
 from esql.emit import tracing
 from esql.emit.databases import aggregate_asked, conjuncts, rows_as_asked, rows_selected, run_of_tables
-from esql.emit.emitted_code import BOOLEAN, EmitError, Value
-from esql.emit.function_body import Body, Expressions, called
+from esql.emit.emitted_code import BOOLEAN, Value
+from esql.emit.function_body import Body, Expressions, called, refused
 from esql.emit.functions import the_item
 from esql.emit.path_steps import step_of
 from esql.emit.paths import found
@@ -238,18 +238,8 @@ def _own_name(expression: syntax.Node) -> str:
 # ROW and LIST as values, quantified predicates
 
 
-def _row_value(body: Body, node: syntax.Row) -> Value:
-    """A ROW where a value is wanted has none."""
-    raise EmitError(node, "a ROW is no value: assign it to a field")
-
-
 def _list_items(body: Body, node: syntax.ListOf) -> Value:
     return Value(ast.List([any_value(body, one) for one in node.elements], ast.Load()), "LIST", nullable=False)
-
-
-def _list_value(body: Body, node: syntax.ListOf) -> Value:
-    """A LIST where a value is wanted has none."""
-    raise EmitError(node, "a LIST is no value: assign it to field[]")
 
 
 def _quantified(body: Body, node: syntax.Quantified) -> Value:
@@ -270,8 +260,8 @@ def _quantified(body: Body, node: syntax.Quantified) -> Value:
 
 EXPRESSIONS: Final[Expressions] = {
     syntax.Select: _select_value,
-    syntax.Row: _row_value,
-    syntax.ListOf: _list_value,
+    syntax.Row: refused("a ROW is no value: assign it to a field"),
+    syntax.ListOf: refused("a LIST is no value: assign it to field[]"),
     syntax.Quantified: _quantified,
 }
 LISTS: Final[Expressions] = {syntax.Select: _select_list, syntax.ListOf: _list_items}
