@@ -14,7 +14,7 @@ from esql import syntax
 from esql.check import problems_of
 from esql.emit import Deployment, Emitted
 from esql.emit.emitted_code import EmittedRoutine
-from esql.emit.eval_scope import Given, GivenRoutine, declared, routine_of, stored
+from esql.emit.eval_scope import Given, GivenRoutine
 from esql.read import read_expression, read_file, read_statements
 from esql.runtime.linker import EntryPoint, Parts, executed, link
 from esql.runtime.program import Compiled
@@ -74,43 +74,40 @@ def compile_given(text: str, kind: str, given: tuple[Any, ...], is_expression: b
 
     The second answer is whether it is a generator, for it may PROPAGATE.
     """
-    known_here = Given(*given)
-    declarations, kept = declared(known_here.variables), stored(known_here.stored)
-    routines = tuple(routine_of(one) for one in known_here.routines)
+    variables, stored, routines = Given.of(given)
     if is_expression:
         result = read_expression(text, "EVAL")
         statements: tuple[syntax.Statement, ...] = (syntax.Return(result, position=result.position),)
     else:
         statements = read_statements(text, "EVAL").statements
-    plain = [node for node, one in zip(routines, known_here.routines, strict=True) if not one[6]]
-    file = File("EVAL", syntax.Program((*plain, *kept, *declarations, *statements)), text)
+    plain = [one.node for one in routines if not one.schema]
+    kept = [one.declaration for one in stored]
+    file = File("EVAL", syntax.Program((*plain, *kept, *variables, *statements)), text)
     if any(isinstance(one, syntax.Routine) for one in statements):
         _refuse([_at_start(file, "a text of EVAL declares no routines: declare them where EVAL stands")])
-    others = _schemas_of(routines, known_here.routines)
+    others = _schemas_of(routines)
     known = Library((file, *others))
     found = resolve(file.program, kind or None, known, is_text=True)
     _refuse([problem for problem in problems_of(found, known) if problem.line and problem.stops])
     resolutions = [found, *(resolve(other.program, None, known) for other in others)]
     deployment = Deployment(routine_facts(resolutions), [found])
-    slots = {id(node): one[:2] for node, one in zip(routines, known_here.routines, strict=True)}
+    slots = {id(one.node): EmittedRoutine(one.slot, one.yields) for one in routines}
     for routine in deployment.routines:
-        deployment.routines[routine] = EmittedRoutine(*slots[id(routine.node)])
-    places = {id(node): one[3:] for node, one in zip(kept, known_here.stored, strict=True)}
-    emitted = deployment.emit_text(found, (declarations, places), is_expression=is_expression)
+        deployment.routines[routine] = slots[id(routine.node)]
+    emitted = deployment.emit_text(found, (variables, stored), is_expression=is_expression)
     _refuse(emitted.problems)
     entrance = emitted.entrances[0]
     namespace = executed((_code(emitted, file),), deployment.constants.values)
     return namespace[entrance.slot], entrance.yields
 
 
-def _schemas_of(routines: Sequence[syntax.Routine], given: Sequence[GivenRoutine]) -> list[File]:
+def _schemas_of(routines: Sequence[GivenRoutine]) -> list[File]:
     """The schemas whose routines a text of EVAL may call by names with a schema."""
-    schemas = dict.fromkeys(one[6] for one in given if one[6])
-    pairs = list(zip(routines, given, strict=True))
-    return [
-        File("", syntax.Program(tuple(node for node, one in pairs if one[6] == schema), syntax.Prologue(schema)))
-        for schema in schemas
-    ]
+    schemas: dict[tuple[str, ...], list[syntax.Routine]] = {}
+    for one in routines:
+        if one.schema:
+            schemas.setdefault(one.schema, []).append(one.node)
+    return [File("", syntax.Program(tuple(nodes), syntax.Prologue(schema))) for schema, nodes in schemas.items()]
 
 
 def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ...]:

@@ -104,7 +104,7 @@ class Deployment:
 
 
 # The declarations of variables that a text of EVAL is handed, and the numbers of those that it uses where they are.
-GivenDeclarations: TypeAlias = tuple[Sequence[syntax.Declare], Mapping[int, tuple[int, int | None]]]
+GivenDeclarations: TypeAlias = tuple[Sequence[syntax.Declare], Sequence[eval_scope.StoredVariable]]
 HERE = "here"
 DEPTH = "depth"
 
@@ -136,15 +136,15 @@ class Emitter:
         self.unit.text_is_local = True
         body = Body(self.unit, self.tables, self.unit.resolution.kind)
         contents: list[ast.expr] = []
-        handed, places = given
-        self._place_stored(places)
+        handed, stored = given
+        self._place_stored(stored)
         for declared in handed:
             variable = self.unit.named.get((id(declared), declared.names[0]))
             variable = variable or Variable(declared.names[0], declared.type, "text", declared)
             contents += [body.load(variable)] + ([body.load(variable, "moved")] if variable.is_reference else [])
         slots = [slot for slot in dict.fromkeys(one.slot for one in self.unit.routines.values()) if slot]
         slots += [one.id for one in contents if isinstance(one, ast.Name)]
-        kept = {*places, *(id(one) for one in handed)}
+        kept = {id(one) for one in (*handed, *(one.declaration for one in stored))}
         statements = [one for one in node.statements if id(one) not in kept and not isinstance(one, syntax.Routine)]
         last = constant(None) if is_expression else group(contents)
         emitted = EmittedRoutine(f"{self.prefix}text", yields=False)
@@ -152,15 +152,15 @@ class Emitter:
         entrance = EntryPoint(self.unit.resolution.kind, "", emitted.slot, body.yields)
         return Emitted(ast.Module(self.functions, []), [entrance], problems=self.problems)
 
-    def _place_stored(self, places: Mapping[int, tuple[int, int | None]]) -> None:
+    def _place_stored(self, stored: Sequence[eval_scope.StoredVariable]) -> None:
         """Find the variables of a text that live outside functions where the program around it keeps them."""
-        for (declaration, _), variable in self.unit.named.items():
-            if declaration in places:
-                own, moved = places[declaration]
+        for one in stored:
+            variable = self.unit.named.get((id(one.declaration), one.declaration.names[0]))
+            if variable is not None:
                 self.unit.stored.add(variable)
-                self.unit.places[variable, ""] = own
-                if moved is not None:
-                    self.unit.places[variable, "moved"] = moved
+                self.unit.places[variable, ""] = one.place
+                if one.moved is not None:
+                    self.unit.places[variable, "moved"] = one.moved
 
     def program(self, node: syntax.Program) -> Emitted:
         """All functions of a program."""

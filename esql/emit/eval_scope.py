@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from dataclasses import fields, replace
+from typing import Any, NamedTuple
 
 from esql import syntax
 from esql.emit.emitted_code import EmittedRoutine, Value
@@ -14,83 +16,79 @@ from esql.emit.python_nodes import constant, group, method, name
 from esql.scope.deployed_routines import evaluates
 from esql.scope.references import DeclaredRoutine, Place, Resolution, Variable
 
-# What a text is given are constants of the code, so it is plain data. A type is its name, which is empty for the
-# items of SELECT and of quantified predicates, precision, scale, and the largest and smallest field of an INTERVAL; a
-# routine is told by its name in Python, whether it may PROPAGATE, its kind and name, its parameters, what it returns,
-# if it does, the schema that stands in front of its name, if one does, and where it lies outside ESQL, its language,
-# its name there, and how many result sets it gives.
-#
-# A variable that lives in one function is handed over and comes back; one that lives outside functions is used where it
-# is, for a routine that the text calls may use it as well: whether it is SHARED, its number, and that of its last move.
-Type: TypeAlias = tuple[str, int | None, int | None, str | None, str | None]
-GivenVariable: TypeAlias = tuple[str, Type]
-StoredVariable: TypeAlias = tuple[str, Type, bool, int, int | None]
-Outside: TypeAlias = tuple[str | None, str, int | None]
-GivenRoutine: TypeAlias = tuple[
-    str, bool, str, str, tuple[tuple[str, str | None, Type], ...], Type | None, tuple[str, ...], Outside | None
-]
+
+class StoredVariable(NamedTuple):
+    """A variable that lives outside functions, where a routine that the text calls may use it as well.
+
+    A text is told its declaration, the number under which it is kept, and that of its last move.
+    """
+
+    declaration: syntax.Declare
+    place: int
+    moved: int | None
+
+
+class GivenRoutine(NamedTuple):
+    """A routine: its name in Python, whether it may PROPAGATE, the schema in front of its name, and its head."""
+
+    slot: str
+    yields: bool
+    schema: tuple[str, ...]
+    node: syntax.Routine
 
 
 class Given(NamedTuple):
-    """The variables and the routines that a text of EVAL may use."""
+    """The variables, of which those of one function are handed over and come back, and the routines of a text.
 
-    variables: tuple[GivenVariable, ...] = ()
+    >>> given = Given((syntax.Declare(("x",), syntax.DataType("INTEGER")),))
+    >>> Given.of(given.texts()) == given
+    True
+    """
+
+    variables: tuple[syntax.Declare, ...] = ()
     stored: tuple[StoredVariable, ...] = ()
     routines: tuple[GivenRoutine, ...] = ()
 
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Given:
+        """Read what stands as texts among the constants of a program."""
+        variables, stored, routines = (_from_data(json.loads(text)) for text in texts)
+        return cls(
+            variables, tuple(StoredVariable(*one) for one in stored), tuple(GivenRoutine(*one) for one in routines)
+        )
 
-def declared(variables: Sequence[GivenVariable]) -> tuple[syntax.Declare, ...]:
-    """The declarations of the variables that a text is given.
-
-    >>> declared([("x", ("INTERVAL", None, None, "DAY", None))])[0].type.qualifier.largest
-    'DAY'
-    """
-    return tuple(syntax.Declare((name,), _type(type_)) for name, type_ in variables)
-
-
-def stored(variables: Sequence[StoredVariable]) -> tuple[syntax.Declare, ...]:
-    """The declarations of the variables that a text uses where they are."""
-    return tuple(
-        syntax.Declare((name,), _type(type_), lifetime="SHARED" if is_shared else None)
-        for name, type_, is_shared, _, _ in variables
-    )
+    def texts(self) -> tuple[str, ...]:
+        """Write it as JSON, for constants are plain data."""
+        return tuple(json.dumps(_to_data(part)) for part in self)
 
 
-def routine_of(given: GivenRoutine) -> syntax.Routine:
-    """The declaration of a routine that a text is given; its body is elsewhere."""
-    _, _, kind, title, parameters, returns, _, outside = given
-    language, external, sets = (None, "", None) if outside is None else outside
-    return syntax.Routine(
-        kind,
-        title,
-        tuple(syntax.Parameter(name, _type(type_), direction) for name, direction, type_ in parameters),
-        syntax.Compound(()) if outside is None else syntax.External(external),
-        None if returns is None else syntax.Returns(_type(returns)),
-        language,
-        sets,
-    )
+def _to_data(value: Any) -> Any:
+    if isinstance(value, syntax.Node):
+        parts = {one.name: getattr(value, one.name) for one in fields(value) if one.compare}
+        return {
+            "": type(value).__name__,
+            **{title: _to_data(part) for title, part in parts.items() if part is not None},
+        }
+    return [_to_data(one) for one in value] if isinstance(value, tuple) else value
 
 
-def _type(data: Type) -> syntax.DataType:
-    name, precision, scale, largest, smallest = data
-    units = None if largest is None else syntax.Qualifier(largest, smallest)
-    return syntax.DataType(name, precision, scale, units)
-
-
-def _type_data(of: syntax.DataType) -> Type:
-    units = (None, None) if of.qualifier is None else (of.qualifier.largest, of.qualifier.smallest)
-    return (of.name, of.precision, of.scale, *units)
+def _from_data(data: Any) -> Any:
+    if isinstance(data, dict):
+        return getattr(syntax, data.pop(""))(**{title: _from_data(part) for title, part in data.items()})
+    return tuple(map(_from_data, data)) if isinstance(data, list) else data
 
 
 def _routine_data(routine: DeclaredRoutine, emitted: EmittedRoutine, schema: tuple[str, ...]) -> GivenRoutine:
-    node = routine.node
-    outside = None
-    if isinstance(node.body, syntax.External):
-        outside = node.language, node.body.name, node.result_sets
-    parameters = tuple((one.name, one.direction, _type_data(one.type)) for one in node.parameters)
-    returns = None if node.returns is None else _type_data(node.returns.type)
-    slot = emitted.slot if outside is None else ""
-    return (slot, emitted.yields, node.kind, node.name, parameters, returns, schema, outside)
+    """A routine without its body, unless that says where it lies outside ESQL."""
+    if isinstance(routine.node.body, syntax.External):
+        return GivenRoutine("", emitted.yields, schema, routine.node)
+    return GivenRoutine(emitted.slot, emitted.yields, schema, replace(routine.node, body=syntax.Compound(())))
+
+
+def _declaration(variable: Variable) -> syntax.Declare:
+    """Returns a declaration of a variable; the name of an item has no type."""
+    lifetime = "SHARED" if variable.lifetime == "SHARED" else None
+    return syntax.Declare((variable.name,), variable.type or syntax.DataType(""), lifetime=lifetime)
 
 
 def passed(body: Body, node: syntax.Node) -> list[Variable]:
@@ -104,8 +102,7 @@ def _is_passed(body: Body, variable: Variable) -> bool:
 
 def _stored_data(body: Body, variable: Variable) -> StoredVariable:
     moved = body.unit.place(variable, "moved") if variable.is_reference else None
-    type_ = _type_data(variable.type or syntax.DataType(""))
-    return (variable.name, type_, variable.lifetime == "SHARED", body.unit.place(variable), moved)
+    return StoredVariable(_declaration(variable), body.unit.place(variable), moved)
 
 
 def _in_sight(body: Body, node: syntax.Node) -> list[Variable]:
@@ -171,20 +168,20 @@ def evaluation(body: Body, node: syntax.Node, text: Value, *, is_expression: boo
     """The call that compiles a text and runs it: a generator, as the text may PROPAGATE."""
     variables, routines = passed(body, node), _callable(body, node)
     given = Given(
-        tuple((one.name, _type_data(one.type or syntax.DataType(""))) for one in variables),
+        tuple(map(_declaration, variables)),
         tuple(_stored_data(body, one) for one in _in_sight(body, node) if not _is_passed(body, one)),
         tuple(routines),
     )
     loaded = [_loaded(body, variable, what) for variable, what in contents_of(variables)]
     functions: list[ast.expr] = [name(slot) for slot in slots_of(routines)]
-    parts = [text.code, constant(body.kind), body.unit.constant(tuple(given)), group([*functions, *loaded])]
+    parts = [text.code, constant(body.kind), body.unit.constant(given.texts()), group([*functions, *loaded])]
     body.yields = True
     return ast.YieldFrom(method(name("here"), "evaluated", *parts, constant(is_expression)))
 
 
 def slots_of(routines: Sequence[GivenRoutine]) -> list[str]:
     """The names in Python of the routines that a text is given, each once; what lies outside ESQL has none."""
-    return [slot for slot in dict.fromkeys(one[0] for one in routines) if slot]
+    return [slot for slot in dict.fromkeys(one.slot for one in routines) if slot]
 
 
 def _loaded(body: Body, variable: Variable, what: str) -> ast.expr:
