@@ -50,7 +50,7 @@ def _set_statement(body: Body, node: syntax.SetStatement) -> None:
         _set_attribute(body, node)
     elif variable is not None and variable.type_name not in UNTYPED and not target.steps:
         _set_variable(body, variable, target, node.source)
-    elif _is_list_target(target):
+    elif is_list(target):
         _set_list(body, node)
     else:
         _give_field(body, target, node.source)
@@ -76,11 +76,6 @@ def give_variable(body: Body, variable: Variable, value: Value) -> None:
         body.emit(body.store(variable, value.code))
         return
     body.emit(body.store(variable, assigned(body, value, target_of(variable.type)).code))
-
-
-def _is_list_target(target: syntax.Path) -> bool:
-    last = target.steps[-1].index if target.steps else target.index
-    return isinstance(last, syntax.IndexAll)
 
 
 def _set_list(body: Body, node: syntax.SetStatement) -> None:

@@ -28,7 +28,15 @@ from esql import syntax
 from esql.emit.emitted_code import EmitError, Value
 from esql.emit.function_body import Body, Expressions, Statements
 from esql.emit.python_nodes import call, constant, do, group, method, name
-from esql.emit.sql_terms import ImpossibleError, Terms, column_name, correlation_of, is_database, static_names
+from esql.emit.sql_terms import (
+    ImpossibleError,
+    Terms,
+    column_name,
+    correlation_of,
+    is_database,
+    plain_name,
+    static_names,
+)
 from esql.scope.deployed_routines import evaluates
 from esql.scope.references import Variable
 from esql.syntax.node import children
@@ -253,7 +261,7 @@ def rows_as_asked(body: Body, node: syntax.Select) -> ast.expr | None:
         if not isinstance(column, syntax.Column) or column.insert or table is None:
             return None
         title = column_name(column.expression) if isinstance(column.expression, syntax.Path) else None
-        own = title if column.name is None else _plain_name(column.name)
+        own = title if column.name is None else plain_name(column.name.steps)
         if title is None or own is None or body.unit.resolution.of(column.expression) is not table:
             return None
         names.append((title, own))
@@ -265,14 +273,6 @@ def rows_as_asked(body: Body, node: syntax.Select) -> ast.expr | None:
     select = Select(tuple(Column(title) for title, _ in names), test)
     call_ = _asked_of(body, node.sources, select, terms)
     return method(name("here"), "rows_named", *call_.args, group([constant(own) for _, own in names]))
-
-
-def _plain_name(path: syntax.RelativePath) -> str | None:
-    """The name behind AS, where it is no more than one; it has the form of steps without a root."""
-    match path.steps:
-        case (syntax.Step(syntax.Name(text), None, (), None),):
-            return text
-    return None
 
 
 def _columns(body: Body, node: syntax.Select, table: Variable | None) -> tuple[str, ...]:

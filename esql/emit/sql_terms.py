@@ -164,8 +164,13 @@ def _column(terms: Terms, node: syntax.Path) -> Term:
 
 def column_name(node: syntax.Path) -> str | None:
     """The column that a path `T.NAME` means; None where it says anything else."""
-    match node:
-        case syntax.Path(index=None, steps=(syntax.Step(syntax.Name(text), None, (), None),)):
+    return plain_name(node.steps) if node.index is None else None
+
+
+def plain_name(steps: tuple[syntax.Step, ...]) -> str | None:
+    """The name that steps are, where they are no more than one."""
+    match steps:
+        case (syntax.Step(syntax.Name(text), None, (), None),):
             return text
     return None
 
