@@ -27,6 +27,11 @@ class Place:
         """The place as file:line:column, or as flow.node where there is no file."""
         if self.file:
             return ":".join([self.file, *(str(n) for n in (self.line, self.column) if n)])
+        return self.of_node
+
+    @property
+    def of_node(self) -> str:
+        """The node as flow.node."""
         return ".".join(part for part in (self.flow, self.node) if part)
 
 

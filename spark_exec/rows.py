@@ -268,10 +268,8 @@ NO_FAILURE: Final = Failed()
 
 def failed_of(error: BrokerError) -> Failed:
     """Returns what a row says of an error."""
-    place = error.place
-    node = ".".join(part for part in (place.flow, place.node) if part)
     exceptions = json.dumps(_plain(exception_list(error)), ensure_ascii=False)  # each inside the one that it caused
-    return Failed(str(error), exceptions, error.number, node)
+    return Failed(str(error), exceptions, error.number, error.place.of_node)
 
 
 class Rows:

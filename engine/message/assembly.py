@@ -315,16 +315,12 @@ def _around(error: BrokerError, *, is_top: bool) -> list[_Link]:
 
 
 def _passed(place: Place) -> _Link:
-    error = BrokerError(_THROWING, "Node throwing exception", Insert(_label(place), _LABEL))
+    error = BrokerError(_THROWING, "Node throwing exception", Insert(place.of_node, _LABEL))
     return _Link(error.kind, _fields(error, replace(place, file="", line=0)), error.inserts)
 
 
-def _label(place: Place) -> str:
-    return ".".join(part for part in (place.flow, place.node) if part)
-
-
 def _fields(error: BrokerError, place: Place) -> dict[str, object]:
-    label = _label(place)
+    label = place.of_node
     return {
         "File": place.file,
         "Line": place.line,

@@ -36,8 +36,7 @@ class Incident(NamedTuple):
     @property
     def reason(self) -> Reason:
         """The reason that it is counted by."""
-        place = self.error.place
-        return Reason(self.kind, self.error.number, ".".join(part for part in (place.flow, place.node) if part))
+        return Reason(self.kind, self.error.number, self.error.place.of_node)
 
     def as_data(self) -> dict[str, Any]:
         """Returns the incident as JSON has it."""
@@ -142,5 +141,4 @@ def _with_node(error: BaseException) -> str:
     if not isinstance(error, BrokerError):
         return str(error)
     place = error.place
-    node = ".".join(part for part in (place.flow, place.node) if part)
-    return f"{error} (in {node})" if place.file and place.node else str(error)
+    return f"{error} (in {place.of_node})" if place.file and place.node else str(error)

@@ -54,7 +54,7 @@ class UserTrace:
         """A node starts on a message."""
         if self.level == "debug":
             self.write(
-                INVOKED, f"Invoking the evaluate() method of node (class='{place.type}', name='{_label(place)}')."
+                INVOKED, f"Invoking the evaluate() method of node (class='{place.type}', name='{place.of_node}')."
             )
         if enters:
             self._parsers(place, message)
@@ -71,13 +71,13 @@ class UserTrace:
             size, at = part.portion.end - part.portion.start, part.portion.start
             self.write(
                 PARSER,
-                f"Parser type ''{part.parser.name}'' created on behalf of node '{_label(place)}' to handle portion of"
+                f"Parser type ''{part.parser.name}'' created on behalf of node '{place.of_node}' to handle portion of"
                 f" incoming message of length '{size}' bytes beginning at offset '{at}'.",
             )
 
     def propagated(self, place: Place, terminal: str) -> None:
         """A message goes out of a terminal to a node that is wired to it."""
-        label = _label(place)
+        label = place.of_node
         if place.type == "ComIbmMQInputNode":
             self.write(
                 RECEIVED, f"Message received and propagated to '{terminal}' terminal of MQ Input node '{label}'."
@@ -89,7 +89,7 @@ class UserTrace:
 
     def failed(self, place: Place, error: BrokerError) -> None:
         """A node has failed by itself."""
-        self.write(_FAILED, f"Error detected whilst processing a message in node '{_label(place)}'.", "E")
+        self.write(_FAILED, f"Error detected whilst processing a message in node '{place.of_node}'.", "E")
         for around in takewhile(lambda one: isinstance(one, BrokerError), error.passed):
             self._left(around)
         at: BaseException | None = error
@@ -109,7 +109,7 @@ class UserTrace:
         """A message has been put."""
         self.write(
             PUT,
-            f"The MQ Output node '{_label(place)}' attempted to write a message to queue ''{queue}'' connected to queue"
+            f"The MQ Output node '{place.of_node}' attempted to write a message to queue ''{queue}'' connected to queue"
             f" manager ''{manager}''. The MQCC was '0' and the MQRC was '0'.",
         )
 
@@ -153,10 +153,6 @@ class TraceFormatter(logging.Formatter):
         moment = datetime.fromtimestamp(record.created).strftime("%Y-%m-%d %H:%M:%S.%f")
         kind = "UserTrace" if record.name == USER_TRACE else "LocalError"
         return f"{moment} {threading.get_native_id():>8}   {kind}   {record.getMessage()}"
-
-
-def _label(place: Place) -> str:
-    return ".".join(part for part in (place.flow, place.node) if part)
 
 
 Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]

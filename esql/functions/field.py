@@ -18,7 +18,7 @@ from esql.values.types import Value
 ROOT: Final = 0
 FOLDER: Final = 1
 EMBEDDED: Final = 2
-_FORM_OF_BITS: Final = 3
+FORM_OF_BITS: Final = 3
 
 # The words that stand for options of ASBITSTREAM and PARSE, to be joined by BITOR.
 BIT_STREAM_OPTIONS: Final[Mapping[str, int]] = {
@@ -171,7 +171,7 @@ def as_bitstream(
         template=Template(owner.name, *(_word(part) for part in template)),
     )
     said = _number("options", options)
-    folder = said & _FORM_OF_BITS == FOLDER
+    folder = said & FORM_OF_BITS == FOLDER
     written = _wrapped(field, owner) if folder and not _is_top(field, owner) else field
     validate(owner, written, form.template, validation_of(owner, said))
     return owner.write(written, form)

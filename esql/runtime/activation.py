@@ -15,10 +15,11 @@ from engine.message.received import ROOT, RootDomain, domain_of
 from engine.tree.element import Element
 from engine.tree.sharing import copy, hand_over
 from esql.database import NO_ERROR, Connection, executed, results_of, rows_apart, rows_of, value_from_database
+from esql.functions.arguments import character, integer
 from esql.functions.field import BIT_STREAM_OPTIONS
 from esql.runtime.invocation import Invocation, Zone, local_zone, system_clock
 from esql.runtime.limits import Limits, Nodes
-from esql.runtime.program_library import catalog_of, insert_of, label_of, number_of, terminal_of
+from esql.runtime.program_library import insert_of, label_of, terminal_of
 from esql.text import SyntaxProblems
 from esql.values.errors import wrong_argument
 from esql.values.literals import shown, to_text
@@ -295,10 +296,11 @@ class Activation(Invocation):
     def thrown(self, severity: Value, catalog: Value, number: Value, values: tuple[Value, ...]) -> BrokerError:
         """The exception that THROW raises."""
         inserts = tuple(insert_of(value) for value in values)
-        said = THROWN if number is None else number_of("MESSAGE", number)
+        said = THROWN if number is None else integer("MESSAGE", number, "value")
         text = ", ".join(inserts) or f"message {said} of {catalog or 'BIPmsgs'}"
-        grade = 1 if severity is None else number_of("SEVERITY", severity)
-        return UserException(said, text, *inserts, severity=grade, catalog=catalog_of(catalog))
+        grade = 1 if severity is None else integer("SEVERITY", severity, "value")
+        named = "" if catalog is None else character("CATALOG", catalog, "value")
+        return UserException(said, text, *inserts, severity=grade, catalog=named)
 
     def log(  # noqa: PLR0913, PLR0917 - the clauses of LOG
         self,
@@ -311,7 +313,7 @@ class Activation(Invocation):
         exception: object,
     ) -> None:
         """LOG: a line for the event log, or for the user trace."""
-        said = "" if number is None else f"{catalog or 'BIPmsgs'} {number_of('MESSAGE', number)}: "
+        said = "" if number is None else f"{catalog or 'BIPmsgs'} {integer('MESSAGE', number, 'value')}: "
         text = said + ", ".join(insert_of(value) for value in values)
         if exception and self.sql.sqlerrortext:
             text += f" ({self.sql.sqlerrortext})"

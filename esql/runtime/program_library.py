@@ -21,7 +21,7 @@ from esql.operators.comparison import and_all, equal, greater, less
 from esql.operators.numeric_and_string import add, concatenate, like
 from esql.runtime.invocation import Invocation, Zone
 from esql.trees.assignments import copy_of, set_field, set_list
-from esql.values.errors import WRONG_TYPES, ValueFailure, sqlstate_of, wrong_argument, wrong_types
+from esql.values.errors import WRONG_TYPES, ValueFailure, sqlstate_of, wrong_types
 from esql.values.literals import shown, to_text
 from esql.values.types import Interval, Value, type_of
 
@@ -122,20 +122,6 @@ def label_of(value: Value) -> str:
     if type(value) is str and value:
         return value
     raise ValueFailure(4245, "SPS002", f"a label is named by a CHARACTER, not {shown(value)}", shown(value))
-
-
-def number_of(clause: str, value: Value) -> int:
-    """The INTEGER of a clause."""
-    if type(value) is int:
-        return value
-    raise wrong_argument(clause, "value", "INTEGER", f"{type_of(value)} {shown(value)}")
-
-
-def catalog_of(value: Value) -> str:
-    """The CHARACTER of CATALOG, empty where it is NULL."""
-    if value is None or type(value) is str:
-        return value or ""
-    raise wrong_argument("CATALOG", "value", "CHARACTER", f"{type_of(value)} {shown(value)}")
 
 
 def insert_of(value: Value) -> str:

@@ -22,7 +22,7 @@ from engine.parser import (
 from engine.tree.element import Element
 from engine.tree.sharing import copy_into
 from engine.tree.source import NAME, NAME_VALUE, Value
-from esql.functions.field import BIT_STREAM_OPTIONS, FOLDER, validation_of
+from esql.functions.field import BIT_STREAM_OPTIONS, FOLDER, FORM_OF_BITS, validation_of
 from esql.trees.moves import path_of
 from esql.values.errors import wrong_argument
 from esql.values.literals import shown
@@ -30,7 +30,6 @@ from esql.values.literals import shown
 if TYPE_CHECKING:
     from esql.runtime.invocation import Invocation
 
-_FORM_OF_BITS: Final = 3
 _NO_PARSER: Final = 5002
 _IMMEDIATE: Final = BIT_STREAM_OPTIONS["ValidateImmediate"]
 _COMPLETE: Final = BIT_STREAM_OPTIONS["ValidateComplete"]
@@ -74,7 +73,7 @@ def parse(here: Invocation, element: Element, domain: Value, bits: Value, *claus
     read = top = Element(owner.name, "", NAME, Part(owner, portion))
     top.domain = owner
     _look_at(top, portion.options.timing)
-    if options & _FORM_OF_BITS == FOLDER:
+    if options & FORM_OF_BITS == FOLDER:
         read = _folder(top)
     copy_into(element, read)
     element.domain = owner

@@ -18,7 +18,7 @@ from engine.message.topics import ADDRESS
 from engine.transports.amqp.address import Address, read_address
 from engine.transports.amqp.limits import refuse_selection
 from engine.transports.amqp.links import CONNECTION_BROKEN, UNKNOWN_OBJECT_NAME, Links, Peer, Received
-from engine.transports.amqp.messages import Identifiers, expires_at, read_message, write_message
+from engine.transports.amqp.messages import Identifiers, expires_at, put_moment, read_message, write_message
 from engine.work import Arrival, QueueAttributes, Selection
 
 _EIGHT_BYTES: Final = (1 << 64) - 1
@@ -231,9 +231,7 @@ class AmqpWork:
         if descriptor.msg_id == NO_ID:
             changes["msg_id"] = self.new_id()
         if not descriptor.put_date:
-            now = time.time()
-            stamped = time.strftime("%Y%m%d%H%M%S", time.gmtime(now))
-            changes |= {"put_date": stamped[:8], "put_time": f"{stamped[8:]}{int(now * 100) % 100:02d}"}
+            changes |= put_moment(time.time())
         if descriptor.priority < 0:
             changes["priority"] = 0
         if descriptor.persistence not in (0, PERSISTENT):

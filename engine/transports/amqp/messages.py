@@ -110,7 +110,7 @@ def read_message(message: Message, ids: Identifiers) -> tuple[Descriptor, bytes]
         "backout_count": message.delivery_count,
         "reply_to_q": _queue_of(message.reply_to)[: LENGTHS["reply_to_q"]],
         "user_identifier": str(properties.pop(USER, "") or _text(message.user_id))[: LENGTHS["user_identifier"]],
-        **_moment(message.creation_time),
+        **put_moment(message.creation_time),
         **own,
     }
     descriptor = _DEFAULTS._replace(**fields)
@@ -255,7 +255,8 @@ def _fitting(field: str, value: Any) -> object:
     return str(value) if isinstance(value, str) and len(value.encode()) <= LENGTHS[field] else None
 
 
-def _moment(created: float | None) -> dict[str, str]:
+def put_moment(created: float | None) -> dict[str, str]:
+    """Returns the fields of a descriptor for a moment in seconds since 1970; none where it is none that they hold."""
     if not created or not 0 < created < 253402300800:
         return {}
     stamped = time.strftime("%Y%m%d%H%M%S", time.gmtime(created))
