@@ -7,7 +7,8 @@ checked before anything runs; `Element`, `Sequence` and `Reference` ask for a fi
 instead of a value. `here`, the invocation, and `routine`, the name of the routine that calls, are put in by the caller.
 Forms with keywords between their arguments have keyword parameters, which the docstring lists. What a function is
 annotated to return is the type of its result; `Same` is that of its first argument, `Value` any, or NULL. The
-docstring's first sentence is the summary; its lines in backticks are examples, which the tests run.
+docstring's first sentence is the summary; its lines in backticks are examples, which the tests run. Functions that
+differ in no more than what they compute of a FLOAT, such as SIN and SQRT, are declared by `declare_float_function`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 from engine.catalog import Catalog
+from esql.functions.arguments import floating
 from esql.values.types import NUMBERS, STRINGS, Interval, Value
 
 
@@ -188,6 +190,26 @@ def function(
         return body
 
     return enter
+
+
+def declare_float_function(
+    names: str, operate: Callable[[float], float], summary: str, *examples: str, parameter: str = "source"
+) -> None:
+    """Put a function of one number that gives a FLOAT into the catalogue, under names with blanks between them."""
+    name, *_ = known = tuple(names.split())
+    function_catalog.register(*known)(
+        Function(
+            known,
+            lambda number: floating(name, operate, number),
+            (Parameter(parameter, "value", NUMBERS, required=True, nullable=False, repeated=False, keyword=False),),
+            takes_invocation=False,
+            takes_routine=False,
+            result="FLOAT",
+            summary=summary,
+            examples=(*examples, f"{name}(NULL) IS NULL"),
+            written=Writing(),
+        )
+    )
 
 
 def _result(annotation: Any) -> str:

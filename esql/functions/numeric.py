@@ -9,7 +9,7 @@ from functools import reduce
 from operator import and_, or_, xor
 from typing import Annotated, Final, TypeAlias
 
-from esql.functions import Numeric, OneOf, Same, function
+from esql.functions import Numeric, OneOf, Same, declare_float_function, function
 from esql.functions.arguments import floating, integer, number
 from esql.runtime.invocation import Invocation
 from esql.values.errors import division_by_zero, out_of_range, overflow
@@ -224,17 +224,15 @@ def sign(source: Numeric) -> int:
     return 0 if value != value else int(value > 0) - int(value < 0)  # noqa: PLR0124 - NAN alone is not itself
 
 
-@function("SQRT")
-def square_root(source: Numeric) -> float:
-    """The square root, a FLOAT.
-
-    `SQRT(4) = 2E0`
-    `CAST(SQRT(2) AS CHARACTER) = '1.414213562373095E+0'`
-    `SQRT(DECIMAL '6.25') = 2.5E0`
-    `SQRT(-1) fails S22023`
-    `SQRT(NULL) IS NULL`
-    """
-    return floating("SQRT", math.sqrt, source)
+declare_float_function(
+    "SQRT",
+    math.sqrt,
+    "The square root, a FLOAT.",
+    "SQRT(4) = 2E0",
+    "CAST(SQRT(2) AS CHARACTER) = '1.414213562373095E+0'",
+    "SQRT(DECIMAL '6.25') = 2.5E0",
+    "SQRT(-1) fails S22023",
+)
 
 
 @function("POWER")
@@ -252,40 +250,24 @@ def power(base: Numeric, exponent: Numeric) -> float:
     return floating("POWER", math.pow, base, exponent)
 
 
-@function("EXP")
-def exponential(source: Numeric) -> float:
-    """The number e to the power of another.
-
-    `EXP(0) = 1`
-    `EXP(1) BETWEEN 2.718281 AND 2.718282`
-    `EXP(1000) fails S22003`
-    `EXP(NULL) IS NULL`
-    """
-    return floating("EXP", math.exp, source)
-
-
-@function("LN", "LOG")
-def natural_logarithm(source: Numeric) -> float:
-    """The natural logarithm.
-
-    `LN(1) = 0`
-    `LOG(2) BETWEEN 0.693147 AND 0.693148`
-    `LN(0) fails S22023`
-    `LOG(-1) fails S22023`
-    `LN(NULL) IS NULL`
-    """
-    return floating("LN", math.log, source)
-
-
-@function("LOG10")
-def decimal_logarithm(source: Numeric) -> float:
-    """The logarithm to the base 10.
-
-    `LOG10(1000) = 3`
-    `LOG10(0) fails S22023`
-    `LOG10(NULL) IS NULL`
-    """
-    return floating("LOG10", math.log10, source)
+declare_float_function(
+    "EXP",
+    math.exp,
+    "The number e to the power of another.",
+    "EXP(0) = 1",
+    "EXP(1) BETWEEN 2.718281 AND 2.718282",
+    "EXP(1000) fails S22003",
+)
+declare_float_function(
+    "LN LOG",
+    math.log,
+    "The natural logarithm.",
+    "LN(1) = 0",
+    "LOG(2) BETWEEN 0.693147 AND 0.693148",
+    "LN(0) fails S22023",
+    "LOG(-1) fails S22023",
+)
+declare_float_function("LOG10", math.log10, "The logarithm to the base 10.", "LOG10(1000) = 3", "LOG10(0) fails S22023")
 
 
 @function("RAND")
