@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from engine.errors import LOCAL_ERROR, USER_TRACE, BrokerError
 from engine.files.allowed_folders import NO_FILES, AllowedFiles
 from engine.message.assembly import Message
+from engine.message.xpath import tree_of
 from engine.node import Inserts, node, prop
 from engine.tree.dump import dump, literal
 from engine.tree.element import Element
@@ -101,26 +102,10 @@ def _said(value: object) -> str:
 
 def _at(message: Message, path: Path) -> Element | None:
     """Returns what a path leads to."""
-    found: Element | None = _tree(message, path.tree)
+    found = tree_of(message, path.tree)
     for part in path.parts:
         if found is None:
             return None
         wanted = step(part.name, None)
         found = found.nth_last(wanted, part.number) if part.last else found.nth(wanted, part.number)
     return found
-
-
-def _tree(message: Message, name: str) -> Element | None:
-    match name:
-        case "Root":
-            return message.root
-        case "Body":
-            return message.root.last_child
-        case "Properties":
-            return message.root.child(step("Properties"))
-        case "Environment":
-            return message.environment
-        case "ExceptionList":
-            return message.exceptions
-        case _:
-            return message.local_environment
