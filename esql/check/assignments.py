@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from esql import syntax
 from esql.check.findings import Finding, a
 from esql.functions import Function
-from esql.names.constants import ElementType, MQConstant
-from esql.names.predefined import BrokerProperty, Correlation, Option, SpecialName
+from esql.names.constants import ElementType, NamedConstant
+from esql.names.predefined import BrokerProperty, Correlation, SpecialName
 from esql.scope import DeclaredRoutine, Resolution, Variable
 from esql.scope.types import can_assign
 from esql.values.types import SCALARS
@@ -103,7 +103,7 @@ def _read_only(path: syntax.Path, found: Resolution) -> str:
         case Correlation(name=name, writable=False):
             other = "OutputRoot" if name.startswith("Input") else "Environment"
             return f"{name} is read-only: change {other}"
-        case BrokerProperty(name=name) | SpecialName(name=name) | Option(name=name) | MQConstant(name=name):
+        case BrokerProperty(name=name) | SpecialName(name=name) | NamedConstant(name=name):
             return f"{name} is given by the broker and cannot be assigned to: use a variable of your own"
         case ElementType(name=name):
             return f"{name} is the constant of an element type and cannot be assigned to: use another name"
@@ -167,7 +167,7 @@ def fields_of_scalars(found: Resolution) -> Iterator[Finding]:
         match found.of(path):
             case Variable(name=name, type_name=kind) if kind in SCALARS | {"NAMESPACE", "NAME"}:
                 yield Finding(path, "type", f"{name} is {a(kind)} and has no fields: a ROW or a REFERENCE has")
-            case ElementType(name=name, domain="") | Option(name=name) | MQConstant(name=name):
+            case ElementType(name=name, domain="") | NamedConstant(name=name):
                 yield Finding(path, "type", f"{name} is a constant and has no fields: DECLARE a variable of that name")
             case BrokerProperty(name=name) | SpecialName(name=name) if path.root.upper() == name.upper():
                 yield Finding(path, "type", f"{name} is a single value and has no fields")

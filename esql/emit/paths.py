@@ -12,8 +12,8 @@ from esql.emit.emitted_code import EmitError, Value, is_literal, known, literal
 from esql.emit.function_body import Body, Expressions
 from esql.emit.path_steps import is_known, known_step, number_of, step_of
 from esql.emit.python_nodes import attribute, call, choose, constant, every, is_some, method, name, some, walrus
-from esql.names.constants import ElementType, MQConstant
-from esql.names.predefined import BrokerProperty, Correlation, Option, SpecialName
+from esql.names.constants import ElementType, NamedConstant
+from esql.names.predefined import BrokerProperty, Correlation, SpecialName
 from esql.scope.references import Reference, Variable
 
 _TREES: Final = {
@@ -319,9 +319,7 @@ def _bare(body: Body, path: syntax.Path, reference: Reference | None) -> Value |
             return _special(body, path, reference)
         case BrokerProperty():
             return Value(method("here", "property", constant(reference.name)))
-        case Option():
-            return Value(method("here", "option", constant(reference.name)), "INTEGER", nullable=False)
-        case MQConstant():
+        case NamedConstant():
             return Value(constant(reference.value), reference.type, nullable=False, simple=True)
         case Correlation(name="Database"):
             raise EmitError(path, "Database has no value: name a table of it")

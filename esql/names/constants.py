@@ -77,8 +77,8 @@ def types_of_number(number: int) -> Types:
 
 
 @dataclass(frozen=True, slots=True)
-class MQConstant:
-    """A constant of MQ, such as MQFMT_STRING."""
+class NamedConstant:
+    """A constant of MQ or of the OPTIONS of ASBITSTREAM and PARSE, such as MQFMT_STRING and RootBitStream."""
 
     name: str
     value: int | str | bytes
@@ -154,10 +154,10 @@ _NUMBERS = {
 }  # fmt: skip
 _IDENTIFIERS = ("MQMI_NONE", "MQCI_NONE", "MQGI_NONE")
 MQ_CONSTANTS = (
-    *(MQConstant(f"MQFMT_{name}", text.ljust(8)) for name, text in _FORMATS.items()),
-    *(MQConstant(f"{group}_{name}", value) for group, known in _NUMBERS.items() for name, value in known.items()),
-    *(MQConstant(f"MQ{name}_STRUC_ID", name.ljust(4)) for name in _STRUCTURES),
-    *(MQConstant(name, bytes(24)) for name in _IDENTIFIERS),
-    MQConstant("MQCI_NEW_SESSION", b"AMQ!NEW_SESSION_CORRELID"),
-    MQConstant("MQACT_NONE", bytes(32)),
+    *(NamedConstant(f"MQFMT_{name}", text.ljust(8)) for name, text in _FORMATS.items()),
+    *(NamedConstant(f"{group}_{name}", value) for group, known in _NUMBERS.items() for name, value in known.items()),
+    *(NamedConstant(f"MQ{name}_STRUC_ID", name.ljust(4)) for name in _STRUCTURES),
+    *(NamedConstant(name, bytes(24)) for name in _IDENTIFIERS),
+    NamedConstant("MQCI_NEW_SESSION", b"AMQ!NEW_SESSION_CORRELID"),
+    NamedConstant("MQACT_NONE", bytes(32)),
 )

@@ -7,7 +7,7 @@ from typing import Final
 
 from esql.functions import Function, Parameter, Writing, function_catalog
 from esql.functions.field import BIT_STREAM_OPTIONS
-from esql.names.constants import MQ_CONSTANTS, PLAIN, ElementType, MQConstant
+from esql.names.constants import MQ_CONSTANTS, PLAIN, ElementType, NamedConstant
 
 KINDS = ("COMPUTE", "FILTER", "DATABASE", "DATABASEEVENT")
 KIND_TITLES = {"COMPUTE": "Compute", "FILTER": "Filter", "DATABASE": "Database", "DATABASEEVENT": "DatabaseEvent"}
@@ -39,13 +39,6 @@ class SpecialName:
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
-    """A constant for the OPTIONS of ASBITSTREAM and PARSE."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class Terminal:
     """A terminal of a node, by its name and the number that PROPAGATE may give instead."""
 
@@ -59,7 +52,7 @@ TERMINALS = (
     *(Terminal(f"out{number}", number) for number in range(1, 5)),
     Terminal("nowhere", -2),
 )
-Predefined = Correlation | BrokerProperty | SpecialName | ElementType | Option | MQConstant
+Predefined = Correlation | BrokerProperty | SpecialName | ElementType | NamedConstant
 
 _COMPUTE = (
     Correlation("InputRoot", "InputRoot", writable=False),
@@ -127,7 +120,7 @@ _SQL_NAMES = (
     SpecialName("SQLNATIVEERROR", "INTEGER"),
     SpecialName("SQLSTATE", "CHARACTER"),
 )
-OPTIONS = tuple(map(Option, BIT_STREAM_OPTIONS))
+OPTIONS = tuple(NamedConstant(*option) for option in BIT_STREAM_OPTIONS.items())
 
 # Prefixes that XML itself declares, with their namespaces.
 XML_PREFIXES = {"xml": "http://www.w3.org/XML/1998/namespace", "xmlns": "http://www.w3.org/2000/xmlns/"}

@@ -16,7 +16,6 @@ from engine.tree.element import Element
 from engine.tree.sharing import copy, hand_over
 from esql.database import NO_ERROR, Connection, executed, results_of, rows_apart, rows_of, value_from_database
 from esql.functions.arguments import character, integer
-from esql.functions.field import BIT_STREAM_OPTIONS
 from esql.runtime.invocation import Invocation, Zone, local_zone, system_clock
 from esql.runtime.limits import Limits, Nodes
 from esql.runtime.program_library import insert_of, label_of, terminal_of
@@ -252,10 +251,6 @@ class Activation(Invocation):
         if name == "QueueManagerName" and self.work is not None:
             return self.work.queue_manager or None
         return self.around.properties.get(name)
-
-    def option(self, name: str) -> int:
-        """The number of an option of ASBITSTREAM and PARSE."""
-        return BIT_STREAM_OPTIONS.get(name, 0)
 
     def external_value(self, name: str) -> Value:
         """The value that was given to an EXTERNAL variable at deploy; None where none was."""

@@ -12,8 +12,8 @@ from typing import Any
 from esql import syntax
 from esql.cast.conversions import BY_FORMAT, CASTS
 from esql.functions import Function, function_catalog
-from esql.names.constants import ElementType, MQConstant
-from esql.names.predefined import BrokerProperty, Option, SpecialName
+from esql.names.constants import ElementType, NamedConstant
+from esql.names.predefined import BrokerProperty, SpecialName
 from esql.scope.references import DeclaredRoutine, Reference, Variable, Visit
 from esql.values.types import DATES, NUMBERS, SCALARS, STRINGS, fits_integer
 
@@ -101,11 +101,9 @@ def _path(node: syntax.Path, types: Types, references: References) -> str:
             return _of_variable(variable)
         case SpecialName(type=name) | BrokerProperty(type=name) if len(node.steps) == (node.root.upper() == "SQL"):
             return name
-        case MQConstant(type=name) if not node.steps:
+        case NamedConstant(type=name) if not node.steps:
             return name
         case ElementType(domain=domain) if len(node.steps) == bool(domain):
-            return "INTEGER"
-        case Option() if not node.steps:
             return "INTEGER"
     return UNKNOWN
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from esql import syntax
-from esql.names.predefined import BrokerProperty, Correlation, ElementType, Option, SpecialName
+from esql.names.constants import NamedConstant
+from esql.names.predefined import BrokerProperty, Correlation, ElementType, SpecialName
 from esql.read import read_file, read_statements
 from esql.scope import DeclaredRoutine, File, Library, Resolution, Variable, body_may_propagate, resolve, routine_facts
 
@@ -25,7 +26,7 @@ PREDEFINED = [
     ("Current_Date", SpecialName("CURRENT_DATE", "DATE")),
     ("SQLCODE", SpecialName("SQLCODE", "INTEGER")),
     ("NodeName", BrokerProperty("NodeName", "CHARACTER")),
-    ("RootBitStream", Option("RootBitStream")),
+    ("RootBitStream", NamedConstant("RootBitStream", 0)),
     ("XMLNSC.Attribute", ElementType("XMLNSC", "Attribute")),
     ("xml.Attr", ElementType("XML", "attr")),
     ("NameValue", ElementType("", "NameValue")),
