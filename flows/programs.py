@@ -70,7 +70,7 @@ class Binder:
     @property
     def asking_databases(self) -> tuple[str, ...]:
         """The labels of the nodes whose programs have statements of databases."""
-        return tuple(dict.fromkeys(label for (label, _), routine in self.routines.items() if routine.asks_databases))
+        return tuple(dict.fromkeys(label for (label, _), routine in self.routines.items() if routine.statements()))
 
     def afresh(self) -> Binder:
         """The same programs, their SHARED variables as they are when a flow is first deployed."""

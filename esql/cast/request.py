@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final
 
 from engine.descriptor import BIG_ENDIAN, UTF_8
-from engine.parser import codec_catalog
+from engine.parser import Codec, codec_catalog
 from esql.runtime.invocation import Invocation
 from esql.values.errors import CAST_REFUSED, ValueFailure, cast_failure
 from esql.values.literals import shown
@@ -46,6 +47,11 @@ class Clauses:
 PLAIN: Final = Clauses()
 
 
+@cache
+def _codec() -> Codec:
+    return codec_catalog.find("ccsid")
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """A cast: to what, how, and in which invocation."""
@@ -61,11 +67,11 @@ class Job:
 
     def decoded(self, data: bytes) -> str:
         """The characters that bytes stand for."""
-        return codec_catalog.find("ccsid").decode(data, *self._code())
+        return _codec().decode(data, *self._code())
 
     def encoded(self, text: str) -> bytes:
         """The bytes that characters become."""
-        return codec_catalog.find("ccsid").encode(text, *self._code())
+        return _codec().encode(text, *self._code())
 
     def _code(self) -> tuple[int, int]:
         ccsid, encoding = self.clauses.ccsid, self.clauses.encoding

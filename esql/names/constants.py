@@ -152,6 +152,10 @@ _NUMBERS = {
         "EXCEPTION_WITH_FULL_DATA": 117440512, "DISCARD_MSG": 134217728,
     },
 }  # fmt: skip
+# Terminals of a node, with the numbers that PROPAGATE may give instead.
+TERMINAL_NUMBERS: Final[Mapping[str, int]] = {
+    "failure": -1, "out": 0, "out1": 1, "out2": 2, "out3": 3, "out4": 4, "nowhere": -2,
+}  # fmt: skip
 _IDENTIFIERS = ("MQMI_NONE", "MQCI_NONE", "MQGI_NONE")
 MQ_CONSTANTS = (
     *(NamedConstant(f"MQFMT_{name}", text.ljust(8)) for name, text in _FORMATS.items()),

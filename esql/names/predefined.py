@@ -7,7 +7,7 @@ from typing import Final
 
 from esql.functions import Function, Parameter, Writing, function_catalog
 from esql.functions.field import BIT_STREAM_OPTIONS
-from esql.names.constants import MQ_CONSTANTS, PLAIN, ElementType, NamedConstant
+from esql.names.constants import MQ_CONSTANTS, PLAIN, TERMINAL_NUMBERS, ElementType, NamedConstant
 
 KINDS = ("COMPUTE", "FILTER", "DATABASE", "DATABASEEVENT")
 KIND_TITLES = {"COMPUTE": "Compute", "FILTER": "Filter", "DATABASE": "Database", "DATABASEEVENT": "DatabaseEvent"}
@@ -46,12 +46,7 @@ class Terminal:
     number: int
 
 
-TERMINALS = (
-    Terminal("failure", -1),
-    Terminal("out", 0),
-    *(Terminal(f"out{number}", number) for number in range(1, 5)),
-    Terminal("nowhere", -2),
-)
+TERMINALS = tuple(Terminal(*named) for named in TERMINAL_NUMBERS.items())
 Predefined = Correlation | BrokerProperty | SpecialName | ElementType | NamedConstant
 
 _COMPUTE = (

@@ -226,11 +226,6 @@ class Routine:
         return program.entered(self.entrance, here)
 
     @property
-    def asks_databases(self) -> bool:
-        """Returns whether it, or what it calls, has statements of databases."""
-        return any(isinstance(found, _STATEMENTS) for found in self._reached())
-
-    @property
     def may_ask_databases(self) -> bool:
         """Returns True also where it has an EVAL, which may come to such a statement."""
         return any(isinstance(found, _STATEMENTS) or found == "evaluated" for found in self._reached())

@@ -16,7 +16,7 @@ from engine.tree.element import Element
 from engine.tree.source import NAME
 from engine.tree.states import LOOSE
 from engine.tree.step import Step, Types, step
-from esql.names.constants import types_of_number
+from esql.names.constants import TERMINAL_NUMBERS, types_of_number
 from esql.operators.comparison import and_all, equal, greater, less
 from esql.operators.numeric_and_string import add, concatenate, like
 from esql.runtime.invocation import Invocation, Zone
@@ -104,16 +104,16 @@ def _fits(state: str, kind: str, text: str, escape: str) -> bool:
 
 
 _TERMINAL: Final = 4009
-_TERMINALS: Final = ("failure", "out", "out1", "out2", "out3", "out4", "nowhere")
+_TERMINALS: Final = {number: name for name, number in TERMINAL_NUMBERS.items()}
 
 
 def terminal_of(value: Value) -> str:
     """The terminal that PROPAGATE names, by its number or its name."""
-    if type(value) is int and -2 <= value <= 4:
-        return {-2: "nowhere", -1: "failure"}.get(value, _TERMINALS[value + 1])
-    if type(value) is str and value in _TERMINALS:
+    if type(value) is int and value in _TERMINALS:
+        return _TERMINALS[value]
+    if type(value) is str and value in TERMINAL_NUMBERS:
         return value
-    text = f"PROPAGATE goes to one of {', '.join(_TERMINALS)}, not to {shown(value)}"
+    text = f"PROPAGATE goes to one of {', '.join(TERMINAL_NUMBERS)}, not to {shown(value)}"
     raise ValueFailure(_TERMINAL, "SPS001", text, shown(value))
 
 
