@@ -205,7 +205,7 @@ class Emitter:
         body = Body(self.unit, self.tables, kind, routine, yields=emitted.yields)
         parameters = [parameter_variable(body, one) for one in routine.node.parameters]
         slots = [body.slot(variable) for variable in parameters]
-        slots += [body.moved(variable) for variable in parameters if variable.is_reference]
+        moved = [body.moved(variable) for variable in parameters if variable.is_reference]
         if facts.is_recursive:
             body.emit(_depth_test())
         body.emit(*called())
@@ -214,7 +214,8 @@ class Emitter:
         assert not isinstance(statement, syntax.External)
         is_main = routine.node.name.lower() == "main" and routine.module is not None
         last = constant(True if is_main else None)
-        self._finish(body, emitted, slots, [statement], last, routine.node)
+        made = self._finish(body, emitted, [*slots, *moved], [statement], last, routine.node)
+        made.args.defaults = [ast.copy_location(constant(True), made) for _ in moved]
 
     def _text(self, node: syntax.Program) -> EntryPoint:
         yields = body_may_propagate(self.unit.resolution, self.facts)
@@ -235,7 +236,7 @@ class Emitter:
         statements: Iterable[syntax.Statement],
         last: ast.expr,
         node: syntax.Node,
-    ) -> None:
+    ) -> ast.FunctionDef:
         listed = list(statements)
         nodes = list(walk(listed))
         body.given_by_calls = frozenset(given_by_calls(body, nodes))
@@ -257,6 +258,7 @@ class Emitter:
             made.body.insert(0, when(constant(False), [do(ast.Yield(constant(None)))]))
         body.locate(made, node)
         self.functions.append(made)
+        return made
 
     def _guarded(self, body: Body, statements: Sequence[syntax.Statement]) -> None:
         try:

@@ -49,6 +49,8 @@ def _invoke(body: Body, node: syntax.Call | syntax.CallStatement, routine: Decla
     if isinstance(routine.node.body, syntax.External):
         return _external(body, node, routine, arguments), ""
     emitted = body.unit.routines[routine]
+    if all(isinstance(one, ast.Constant) for one in moved):
+        moved = []  # each is there, as routines suppose
     depth = ast.BinOp(name("depth"), ast.Add(), constant(1))
     made: ast.expr = call(emitted.slot, name("here"), depth, *arguments, *moved)
     if emitted.yields:
