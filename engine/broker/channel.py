@@ -8,6 +8,7 @@ import re
 import socket
 import struct
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self
@@ -24,11 +25,13 @@ _LONGEST_PATH: Final = 100  # bytes that every system's sockets may have as thei
 class Channel:
     """One end of a connection; it is used by one thread."""
 
-    __slots__ = ("_buffer", "is_open", "socket")
+    __slots__ = ("_buffer", "_unsent", "await_room", "is_open", "socket")
 
     def __init__(self, connected: socket.socket) -> None:
         self.socket = connected
         self._buffer = bytearray()
+        self._unsent = bytearray()
+        self.await_room: Callable[[], None] | None = None  # has `send_rest` called later; None: a send waits for room
         self.is_open = True
 
     @classmethod
@@ -41,12 +44,31 @@ class Channel:
         return self.socket.fileno()
 
     def send(self, message: dict[str, Any]) -> None:
-        """Send a message; one to an end that is closed is lost."""
+        """Send a message, or leave what has no room now to `send_rest`; one to an end that is closed is lost."""
         data = json.dumps(message, separators=(",", ":")).encode()
+        framed = _LENGTH.pack(len(data)) + data
+        if self.await_room is None:
+            try:
+                self.socket.sendall(framed)
+            except OSError:
+                self.is_open = False
+            return
+        is_first = not self._unsent
+        self._unsent += framed
+        if is_first and not self.send_rest():
+            self.await_room()
+
+    def send_rest(self) -> bool:
+        """Send as much as there is room for; False: some is left."""
         try:
-            self.socket.sendall(_LENGTH.pack(len(data)) + data)
+            while self._unsent:
+                del self._unsent[: self.socket.send(self._unsent, socket.MSG_DONTWAIT)]
+        except BlockingIOError:
+            return False
         except OSError:
             self.is_open = False
+            self._unsent.clear()
+        return True
 
     def receive(self, timeout: float | None = None) -> dict[str, Any] | None:
         """Returns the next message, or None where the other end is closed or nothing has come in time."""
@@ -67,7 +89,10 @@ class Channel:
                     self.socket.settimeout(None)
 
     def arrived(self) -> list[dict[str, Any]]:
-        """Returns the messages that are there, once the socket is readable; `is_open` says whether more can come."""
+        """Returns the messages that are there, once the socket is readable; `is_open` says whether more can come.
+
+        Raises ValueError or TypeError where what has come is no message.
+        """
         self._fill()
         messages = []
         while (message := self._taken()) is not None:
@@ -95,12 +120,14 @@ class Channel:
             return None
         (length,) = _LENGTH.unpack_from(self._buffer)
         if length > _LARGEST:
-            self.close()
+            self.is_open = False
             return None
         end = _LENGTH.size + length
         if len(self._buffer) < end:
             return None
-        message: dict[str, Any] = json.loads(bytes(self._buffer[_LENGTH.size : end]))
+        message = json.loads(bytes(self._buffer[_LENGTH.size : end]))
+        if not isinstance(message, dict):
+            raise TypeError("what is said is no object of JSON")
         del self._buffer[:end]
         return message
 

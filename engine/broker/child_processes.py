@@ -14,9 +14,10 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any, Final, NoReturn, Protocol
+from typing import Final, NoReturn, Protocol
 
 from engine.broker.channel import Channel
 
@@ -119,7 +120,7 @@ class Loop:
         theirs.setblocking(False)
         self._theirs = theirs
         signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
-        self._selector.register(self._wake, selectors.EVENT_READ, self._signalled)
+        self.watch(self._wake, self._signalled)
         self._ended = False
 
     def on_signal(self, number: int, act: Callable[[], None]) -> None:
@@ -128,8 +129,16 @@ class Loop:
         signal.signal(number, _noted)
 
     def watch(self, readable: Readable, act: Callable[[], None]) -> None:
-        """Act whenever something can be read."""
-        self._selector.register(readable.fileno(), selectors.EVENT_READ, act)
+        """Act whenever something can be read; what is sent by a channel that is watched never holds the loop up."""
+        if isinstance(readable, Channel):
+            readable.await_room = partial(self._await_room, readable)
+        self._selector.register(readable.fileno(), selectors.EVENT_READ, (act, None))
+
+    def _await_room(self, channel: Channel) -> None:
+        """Send the rest of what a channel has to send once there is room, unless it is watched no longer."""
+        if (key := self._selector.get_map().get(channel.fileno())) is not None:
+            both = selectors.EVENT_READ | selectors.EVENT_WRITE
+            self._selector.modify(key.fd, both, (key.data[0], channel))
 
     def forget(self, readable: Readable) -> None:
         """Watch it no longer."""
@@ -153,9 +162,13 @@ class Loop:
         """Wait for the next thing, at most so many seconds, and act."""
         left = None if not self._timers else max(0.0, self._timers[0][0] - time.monotonic())
         wait = longest if left is None else left if longest is None else min(left, longest)
-        for key, _ in self._selector.select(wait):
-            act: Any = key.data
-            if self._selector.get_map().get(key.fd) is key:  # it may have been forgotten by what came before
+        for key, events in self._selector.select(wait):
+            if self._selector.get_map().get(key.fd) is not key:  # it has been forgotten by what came before
+                continue
+            act, sender = key.data
+            if events & selectors.EVENT_WRITE and sender.send_rest():
+                self._selector.modify(key.fd, selectors.EVENT_READ, (act, None))
+            if events & selectors.EVENT_READ:
                 act()
         while self._timers and self._timers[0][0] <= time.monotonic():
             heappop(self._timers)[2]()

@@ -45,8 +45,8 @@ class Sessions:
     def _told(self, client: Channel) -> None:
         try:
             messages = client.arrived()
-        except ValueError:  # not what a command of ours says
-            client.close()
+        except (ValueError, TypeError, RecursionError):  # not what a command of ours says
+            client.is_open = False
             messages = []
         for message in messages:
             self._act(client, message)
@@ -66,15 +66,20 @@ class Sessions:
             client.send({"ok": True})
             self._supervisor.stop(at_once=at_once)
         elif what == "prepare":
-            self._prepare(client, Plan.of_data(message["plan"]))
+            self._prepare(client, message)
         elif what == "commit" and self._deployment is not None and self._deployment.client is client:
             self._commit(self._deployment)
         else:
             client.send({"error": f"a broker cannot {what} now"})
 
-    def _prepare(self, client: Channel, plan: Plan) -> None:
+    def _prepare(self, client: Channel, message: dict[str, Any]) -> None:
         if self._deployment is not None:
             client.send({"error": "another deployment is under way: try again when it is done"})
+            return
+        try:
+            plan = Plan.of_data(message["plan"])
+        except (KeyError, TypeError):
+            client.send({"error": "the plan is none of this Penstock's: start the broker again with the one you use"})
             return
         now = self._supervisor.plan
         changed = {name for name in plan.running if now.groups.get(name) != plan.groups[name]}

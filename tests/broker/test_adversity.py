@@ -6,10 +6,13 @@ import resource
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from struct import pack
 
 import pytest
 
+from engine.broker.channel import connect
 from engine.mq import QueueManager
 from tests.broker.running import PROGRAM, ROOT, Running, broker, end, flow, until
 
@@ -103,6 +106,26 @@ def test_broken_repository(shop: Running, tmp_path: Path) -> None:
     shop.run("deploy", str(shop.folder), new)
     shop.run("rollback", str(shop.folder))
     assert runs_as_before(shop)
+
+
+NO_PLAN = b'{"do":"prepare","plan":{"x":1}}'
+GARBAGE = {
+    "no text": pack(">I", 3) + b"\xff\xff\xff",
+    "no object": pack(">I", 2) + b"[]",
+    "too deep": pack(">I", 500_000) + b"[" * 500_000,
+    "too long": b"\xff\xff\xff\xff",
+    "no plan": pack(">I", len(NO_PLAN)) + NO_PLAN,
+}
+
+
+@pytest.mark.parametrize("said", GARBAGE.values(), ids=GARBAGE)
+def test_what_is_no_command(shop: Running, said: bytes) -> None:
+    """Whoever says what no command says is not heard any longer, however often, and others are."""
+    for _ in range(2):
+        with closing(connect(shop.folder / "control")) as channel:
+            channel.socket.sendall(said)
+            assert "error" in (channel.receive(10) or {"error": "it is closed"})
+            assert shop.workers()
 
 
 def _examined(made: Running) -> str:
