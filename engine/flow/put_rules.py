@@ -9,6 +9,7 @@ from engine.descriptor import (
     DATAGRAM,
     LAST_MSG_IN_GROUP,
     LAST_SEGMENT,
+    LENGTHS,
     MSG_IN_GROUP,
     NO_ID,
     NON_PERSISTENT,
@@ -30,6 +31,7 @@ PASS_CORREL_ID: Final = 0x40  # and what the ids of an answer are
 PASS_MSG_ID: Final = 0x80
 _COA, _COD, _EXPIRATION, _EXCEPTION = 0x100, 0x800, 0x200000, 0x1000000
 _ANSWERED: Final = PAN | NAN | ACTIVITY | _COA | _COD | _EXPIRATION | _EXCEPTION
+_MD_ERROR: Final = 2026
 _MISSING_REPLY_TO_Q: Final = 2027
 
 ASK_NOTHING: Final = frozenset({REPLY, REPORT, DATAGRAM})  # message types that are good and want no reply
@@ -155,6 +157,8 @@ def answer_ids(asked: Descriptor) -> tuple[bytes, bytes]:
 def check_reply_to(report: int, message_type: int, reply_to_q: str) -> None:
     """Refuse a message that asks for a reply or a report and does not say where it goes, as MQPUT does.
 
+    No queue has a name that is longer than the field of an MQMD, nor has the header of a dead letter room for it.
+
     >>> check_reply_to(0x100, 8, "REPORTS"), check_reply_to(PASS_CORREL_ID | PASS_MSG_ID, 8, "")
     (None, None)
     """
@@ -162,3 +166,6 @@ def check_reply_to(report: int, message_type: int, reply_to_q: str) -> None:
         asks = "is a request" if message_type == REQUEST else f"asks for reports ({report:#x})"
         text = f"a message {asks}, and names no queue for the answer: give it a reply_to_q"
         raise _refusal(_MISSING_REPLY_TO_Q, text)
+    if report & _ANSWERED and (length := len(reply_to_q.encode("utf-8", "surrogatepass"))) > LENGTHS["reply_to_q"]:
+        text = f"a message asks for reports ({report:#x}), and its reply_to_q has {length} bytes: give it 48 at most"
+        raise _refusal(_MD_ERROR, text)

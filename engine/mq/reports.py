@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import LITTLE_ENDIAN, UNLIMITED, UTF_8, Descriptor
-from engine.errors import MessageException
+from engine.errors import BrokerError, MessageException
 from engine.flow.dead_letters import FORMAT, header
 from engine.flow.put_rules import ACTIVITY, REPORT, answer_ids
 
@@ -117,7 +117,10 @@ def _put_where_taken(work: Work, queue: str, descriptor: Descriptor, body: bytes
     except MessageException as refused:
         if work.dead_letter_queue in {"", queue}:
             return
-        above = header(queue, descriptor, work, refused.reason, UTF_8)
         letter = descriptor._replace(format=FORMAT, coded_char_set_id=UTF_8)
+        try:
+            above = header(queue, descriptor, work, refused.reason, UTF_8)
+        except BrokerError:  # as of a message that was stored with a name that no header can have
+            return
         with suppress(MessageException):
             work.put(work.dead_letter_queue, letter, above + body, syncpoint=syncpoint)

@@ -73,6 +73,7 @@ REFUSED: list[tuple[int, Callable[[QueueManager, Work], object]]] = [
     (2027, lambda _, work: work.publish("prices", Descriptor(msg_type=1), b"")),
     (2027, lambda _, work: work.publish("prices", Descriptor(report=COA), b"")),
     *((2027, lambda _, work, option=option: work.put("BIG", Descriptor(report=option), b"")) for option in ANSWERED),
+    (2026, lambda _, work: work.publish("prices", Descriptor(report=COA, reply_to_q="R" * 49), b"")),
     *((reason, lambda _, work, wrong=wrong: work.put("BIG", Descriptor(**wrong), b"")) for reason, wrong in WRONG),
     *((reason, lambda _, work, wrong=wrong: work.publish("a", Descriptor(**wrong), b"")) for reason, wrong in WRONG),
     (2459, lambda _, work: work.get("BIG", Selection(selector="colour ="))),

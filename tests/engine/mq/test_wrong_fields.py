@@ -7,6 +7,7 @@ from engine.errors import MessageException
 from engine.mq import QueueManager
 from engine.work import Selection
 from tests.engine.mq.served import put, serving
+from tests.engine.mq.test_manager import ANSWERED, COA, COD
 
 
 @pytest.fixture
@@ -60,3 +61,23 @@ def test_priorities_and_persistences_that_are_none_are_refused(reached, action, 
     with pytest.raises(MessageException) as refused:
         send("A", Descriptor(**wrong), b"")
     assert reason == refused.value.reason
+
+
+@pytest.mark.parametrize("option", ANSWERED)
+@pytest.mark.parametrize("queue", ["R" * 49, "é" * 25])
+@pytest.mark.parametrize("reached", ["manager", "client"])
+def test_reports_to_a_queue_that_cannot_be(reached, option, queue, request):
+    """A message that asks for reports on a queue whose name is too long is refused before it is part of its unit."""
+    queues = request.getfixturevalue(reached)
+    work = queues.work()
+    with pytest.raises(MessageException, match="give it 48 at most"):
+        work.put("A", Descriptor(report=option, reply_to_q=queue), b"")
+    work.commit()
+    assert 0 == queues.depth("A")
+
+
+def test_a_report_that_is_not_even_a_dead_letter(manager):
+    """A report that no queue takes, and no dead letter can have a header for, is dropped: put and get succeed."""
+    put(manager, "A", b"told", report=COA | COD, reply_to_q="\ud800")
+    assert b"told" == manager.work().get("A").body
+    assert [] == manager.browse(manager.dead_letter_queue)
