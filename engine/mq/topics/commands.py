@@ -40,10 +40,10 @@ from engine.mq.topics.registering import Subscriber, deregister, for_each, regis
 from engine.mq.topics.retained import retained_fitting
 
 if TYPE_CHECKING:
-    from engine.flow.command_answers import Answered
     from engine.mq.manager import QueueManager
     from engine.mq.property_types import Property
     from engine.mq.topics.asking import Asked
+    from engine.mq.topics.subscription import Subscription
     from engine.mq.unit import Work
     from engine.work import Arrival
 
@@ -224,9 +224,11 @@ def _publish(manager: QueueManager, work: Work, command: Asked) -> Answered:
     options = command.options("PubOpt", _PUBLISHES, PUB_OPTIONS_ERROR)
     own = command.descriptor
     scope = LOCAL if "Local" in options else ""
-    without = None
-    if "OtherSubsOnly" in options:
-        without = Subscriber.of(manager, command, options).is_sent
+    publisher = Subscriber.of(manager, command, options) if "OtherSubsOnly" in options else None
+
+    def without(subscription: Subscription) -> bool:
+        return (publisher is not None and publisher.is_sent(subscription)) or _comes_round(manager, subscription)
+
     told: dict[str, Property] = {_TOLD[name]: command.one(name) for name in _TOLD if command.one(name)}
     if _NUMBER.fullmatch(number := command.one("SeqNum")):
         told[_TOLD["SeqNum"]] = int(number)
@@ -247,6 +249,16 @@ def _publish(manager: QueueManager, work: Work, command: Asked) -> Answered:
         return ()
 
     return for_each(command.topics, publish)
+
+
+def _comes_round(manager: QueueManager, subscription: Subscription) -> bool:
+    """Returns True for a subscription that a command does not publish to: its queue would have it published again."""
+    found = manager.directory.behind(subscription.queue)
+    if found is None or found.definition.name not in QUEUES:
+        return False
+    text = "subscription %s is not sent what a command publishes, as %s would publish it again: name another queue"
+    _LOG.warning(text, subscription.name, found.definition.name)
+    return True
 
 
 def _delete(manager: QueueManager, work: Work, command: Asked) -> Answered:

@@ -201,6 +201,23 @@ def test_answers(commands: tuple[tuple[str, str], ...]) -> None:
     assert [expected for _, expected in commands] == [ask(queues, folder) for folder, _ in commands]
 
 
+@pytest.mark.parametrize("queue", [CONTROL, STREAM, "AROUND"])
+def test_a_command_that_is_published_to_a_queue_of_commands(queue: str, caplog: pytest.LogCaptureFixture) -> None:
+    """What a program publishes may be a command; what that publishes is sent to others, and never round again."""
+    queues = manager()
+    queues.mqsc(f"DEFINE QALIAS(AROUND) TARGET({CONTROL})")
+    assert [OK] * 2 == [ask(queues, REG.replace("<QName>Q", f"<QName>{queue}")), ask(queues, REG)]
+    work = queues.work()
+    work.publish("n/a", *with_folders([f"<psc>{PUB}</psc>"], Descriptor(), b"first"))
+    work.commit()
+    queues.topics.drain()
+    assert 2 == queues.depth("Q")
+    (warned,) = [record.getMessage() for record in caplog.records]
+    assert "is not sent what a command publishes" in warned
+    assert OK == ask(queues, PUB)
+    assert 3 == queues.depth("Q")
+
+
 def test_delivered() -> None:
     """A subscriber gets publications with a psc folder in front, from the stream as from the control queue."""
     queues = manager()
