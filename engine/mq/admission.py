@@ -25,7 +25,7 @@ from engine.mq.refusals import (
     too_long,
 )
 from engine.mq.reports import REPORTS
-from engine.mq.turns import wait_for
+from engine.mq.turns import interruption, wait_for
 
 if TYPE_CHECKING:
     from _thread import RLock
@@ -156,7 +156,10 @@ class Admission:
             order = (MAX_PRIORITY - priority << ORDER_BITS) + number
             queue.put(Stored(order, descriptor, body))
         finally:
-            lock.release()
+            try:
+                lock.release()
+            except RuntimeError as error:
+                raise interruption(error) from None
         return True
 
     def copy(self, target: Target, stored: Stored) -> Stored:
@@ -215,7 +218,10 @@ class Admission:
                 if stored.expires:
                     self.expiry.note(queue, stored)
         finally:
-            lock.release()
+            try:
+                lock.release()
+            except RuntimeError as error:
+                raise interruption(error) from None
 
     def undo(self, puts: Moved, taken: Moved, *, counted: bool = True) -> None:
         """Forget admitted messages, and put those that were taken back where they were, their backout count higher."""
@@ -240,7 +246,10 @@ class Admission:
             counts.puts[persistence] += 1
             counts.put_bytes[persistence] += length
         finally:
-            lock.release()
+            try:
+                lock.release()
+            except RuntimeError as error:
+                raise interruption(error) from None
         return number
 
     def _give_up(self, queue: Queue, persistence: int, length: int) -> None:

@@ -6,7 +6,7 @@ import os
 import struct
 from typing import TYPE_CHECKING, Final, Protocol
 
-from engine.mq.turns import wait_for
+from engine.mq.turns import interruption, wait_for
 
 if TYPE_CHECKING:
     from _thread import RLock
@@ -42,7 +42,10 @@ class Numbers:
             first = self.last + 1
             self.last += count
         finally:
-            lock.release()
+            try:
+                lock.release()
+            except RuntimeError as error:
+                raise interruption(error) from None
         return first
 
     def new_id(self, count: int = 1) -> bytes:

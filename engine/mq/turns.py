@@ -21,7 +21,8 @@ def wait_for(lock: RLock) -> bool:
     naps: one that only looked now and then would hardly ever find the lock free beside a thread that takes it again
     and again, and reads the store, where others get the interpreter, while it has it.
 
-    Where Ctrl-C ends the wait, the lock is the thread's as well, for the `finally` that releases it.
+    Where Ctrl-C ends the wait, the lock is the thread's as well, for the `finally` that releases it. It is not where
+    Ctrl-C comes just before; the release fails then, and `interruption` is what to raise.
     """
     try:
         for nap in _NAPS:
@@ -34,3 +35,8 @@ def wait_for(lock: RLock) -> bool:
             lock.release()
         lock.acquire()
         raise
+
+
+def interruption(error: RuntimeError) -> BaseException:
+    """Returns what kept a thread from its turn at a lock, which it could not release then: Ctrl-C, as a rule."""
+    return error.__context__ or error

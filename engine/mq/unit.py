@@ -17,7 +17,7 @@ from engine.mq.security.authorities import INQ
 from engine.mq.segments import taken_whole
 from engine.mq.server_operations import Unfinished
 from engine.mq.streams import add_streamed
-from engine.mq.turns import wait_for
+from engine.mq.turns import interruption, wait_for
 from engine.mq.waiting_gets import looked_further
 from engine.work import Arrival, QueueAttributes, Selection
 
@@ -94,11 +94,14 @@ class Work:
             stored = opened.queue.take(selection, opened)
             opened.seen = opened.queue.arrivals
         finally:
-            lock.release()
-        if stored is None or opened.queue.expired:
-            stored = looked_further(self, queue, opened, selection, wait, stored)
-            if stored is None:
-                return None
+            try:
+                lock.release()
+            except RuntimeError as error:
+                raise interruption(error) from None
+        if (stored is None or opened.queue.expired) and (
+            stored := looked_further(self, queue, opened, selection, wait, stored)
+        ) is None:
+            return None
         if selection is not None and selection.browse:
             return manager.arrival(stored)
         alone = not stored.descriptor.msg_flags or opened.note_unit(stored, selection, in_unit=syncpoint)

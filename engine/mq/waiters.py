@@ -42,6 +42,12 @@ class Waiter:
         self.woken_by = stored
         self.notify()
 
+    def leave(self) -> None:
+        """Wait no longer; where a message has woken it that is still there, another who wants it is woken."""
+        queue = self.handle.queue
+        if not queue.waiters.remove(self) and self.woken_by is not None:
+            queue.wake(self.woken_by)
+
 
 class Sleep:
     """A thread's sleep until it is woken."""

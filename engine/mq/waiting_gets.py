@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engine.mq.turns import wait_for
+from engine.mq.turns import interruption, wait_for
 from engine.mq.waiters import Sleep, Waiter
 from engine.work import Arrival, Selection
 
@@ -19,24 +19,22 @@ if TYPE_CHECKING:
 class Waiting(Waiter):
     """The registration of a get that waits, for one who cannot sleep."""
 
-    __slots__ = ("_queue", "_work")
+    __slots__ = ("_work",)
 
     def __init__(
         self, work: Work, opened: Handle, selection: Selection | None, notify: Callable[[], None], *, takes: bool
     ) -> None:
         super().__init__(selection, opened, notify, takes=takes)
         self._work = work
-        self._queue = opened.queue
 
     def cancel(self) -> None:
-        """Stop waiting; where a message has woken it that is still there, another who wants it is woken."""
-        queue = self._queue
+        """Stop waiting, and give back what it was given."""
         with self._work.manager.lock:
             given, self.given = self.given, None
             if given is not None:
-                queue.put(given)
-            elif not queue.waiters.remove(self) and self.woken_by is not None:
-                queue.wake(self.woken_by)
+                self.handle.queue.put(given)
+            else:
+                self.leave()
 
     def taken(self, *, syncpoint: bool | None) -> Arrival | None:
         """Returns the message that it was given, which is part of its unit then; None: look for one."""
@@ -46,7 +44,7 @@ class Waiting(Waiter):
         given, self.given = self.given, None
         if given is None:
             return None
-        queue = self._queue
+        queue = self.handle.queue
         queue.counts.note_taken(given, self.selection, queue)
         if given.descriptor.report or not syncpoint:
             return work.got([(queue, given)], given, syncpoint=syncpoint)
@@ -117,6 +115,20 @@ def looked_further(
 
 def _awaited(work: Work, queue: str, opened: Handle, selection: Selection | None, wait: float) -> Stored | None:
     """Returns the message that comes in the time that is waited, or that the rest of the queue holds."""
+    waits: list[Waiter] = []  # one at most, since the queue was last looked at
+    try:
+        return _taken_in_time(work, queue, opened, selection, wait, waits)
+    except BaseException:  # Ctrl-C, as a rule
+        with work.manager.lock:
+            for waiter in waits:
+                waiter.leave()
+        raise
+
+
+def _taken_in_time(
+    work: Work, queue: str, opened: Handle, selection: Selection | None, wait: float, waits: list[Waiter]
+) -> Stored | None:
+    """Returns what `_awaited` does; who waits is among `waits` until the queue has been looked at again."""
     manager, lock, end = work.manager, work.manager.lock, time.monotonic() + wait if wait >= 0 else None
     while True:
         if opened.version != manager.version:
@@ -124,6 +136,7 @@ def _awaited(work: Work, queue: str, opened: Handle, selection: Selection | None
         try:
             lock.acquire(False) or wait_for(lock)
             stored = opened.queue.take(selection, opened)
+            waits.clear()
             work.unfinished = stored is None and opened.unfinished
             left = None if end is None else end - time.monotonic()
             if stored is not None or (work.unfinished and work.sliced):
@@ -134,14 +147,16 @@ def _awaited(work: Work, queue: str, opened: Handle, selection: Selection | None
                 return None
             work.sleep = sleep = Sleep() if manager.store is None else manager.store.absence()
             waiter = Waiter(selection, opened, sleep.end)
+            waits.append(waiter)
             opened.queue.waiters.add(waiter)
         finally:
-            lock.release()
-        try:
-            sleep.wait(_bounded(left, selection))
-        finally:
-            with lock:
-                opened.queue.waiters.remove(waiter)
+            try:
+                lock.release()
+            except RuntimeError as error:
+                raise interruption(error) from None
+        sleep.wait(_bounded(left, selection))
+        with lock:
+            opened.queue.waiters.remove(waiter)
 
 
 def _bounded(left: float | None, selection: Selection | None) -> float | None:

@@ -23,7 +23,7 @@ from engine.mq.property_types import Property
 from engine.mq.queued_message import Stored
 from engine.mq.refusals import MSG_TOO_BIG_FOR_Q_MGR, PUT_INHIBITED, full, refusal, too_long
 from engine.mq.topics.subscription import INFORM
-from engine.mq.turns import wait_for
+from engine.mq.turns import interruption, wait_for
 
 if TYPE_CHECKING:
     from engine.message.topics import TopicAddress
@@ -277,7 +277,10 @@ def admitted(
             stored = Stored(order, new(Descriptor, fields), body, expires)
             moved.append((queue, _limited(manager, copy, stored) if copy.longest_expiry else stored))
     finally:
-        lock.release()
+        try:
+            lock.release()
+        except RuntimeError as error:
+            raise interruption(error) from None
     return moved, failed
 
 

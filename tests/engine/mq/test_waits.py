@@ -5,12 +5,17 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from engine.errors import MessageException
 from engine.mq import QueueManager
+from engine.mq.queue import Queue as MessageQueue
+from engine.mq.store.committers import Absence
 from engine.mq.unit import Work
+from engine.mq.waiters import Sleep
 from engine.mq.works import Works
 from engine.work import Order, Selection
 from tests.engine.mq.served import put
@@ -160,3 +165,50 @@ def test_a_wait_ends_when_the_queue_is_no_longer_to_be_read(act: Callable[[Queue
     act(queues)
     thread.join(10)
     assert [reason] == found
+
+
+@pytest.mark.parametrize("is_stored", [False, True], ids=["in memory", "stored"])
+@pytest.mark.parametrize("taken_at", ["sleep", "lock"])
+def test_who_is_interrupted_as_it_is_woken_wakes_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken_at: str, *, is_stored: bool
+) -> None:
+    """A message that wakes a get which Ctrl-C ends before it has taken it goes to who waits behind."""
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") if is_stored else QueueManager() as queues:
+        queues.define("QLOCAL", "Q", {})
+        first, found = threading.Thread(target=lambda: interrupted(queues.work())), list[object]()
+        slept = list[bool]()
+
+        def interrupted(work: Work) -> None:
+            with pytest.raises(KeyboardInterrupt):
+                work.get("Q", wait=60)
+
+        def sleep(kind: type[Sleep]) -> Callable[[Sleep, float | None], None]:
+            wait = kind.wait
+
+            def waited(self: Sleep, seconds: float | None) -> None:
+                wait(self, seconds)
+                if threading.current_thread() is first:
+                    slept.append(True)
+                    if taken_at == "sleep":
+                        raise KeyboardInterrupt
+
+            return waited
+
+        def take(queue: MessageQueue, *given: Any) -> Any:
+            if threading.current_thread() is first and slept:
+                raise KeyboardInterrupt
+            return taken(queue, *given)
+
+        taken = MessageQueue.take
+        monkeypatch.setattr(MessageQueue, "take", take)
+        for kind in (Absence,) if is_stored else (Sleep,):
+            monkeypatch.setattr(kind, "wait", sleep(kind))
+        first.start()
+        settled(queues, "Q", 1)
+        second = waiting(queues.work(), "Q", None, 60, found)
+        settled(queues, "Q", 2)
+        put(queues, "Q", b"woke the first")
+        for thread in (first, second):
+            thread.join(10)
+        assert [b"woke the first"] == found
