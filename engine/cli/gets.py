@@ -13,7 +13,7 @@ import typer
 
 from engine.cli import app
 from engine.cli.command_failures import made_folder
-from engine.cli.queue_manager_access import ENDING, PATIENCE, KeyStore, Reach, User, begin, reached
+from engine.cli.queue_manager_access import ENDING, PATIENCE, KeyStore, Reach, User, begin, done_once, reached
 from engine.cli.shared_options import CorrelId, GroupId, Json, MsgId, Selector, selection
 from engine.errors import ConfigurationException, MessageException
 from engine.files.output_files import write_new_file
@@ -205,8 +205,7 @@ def purge(
 
     Example: penstock purge ORDERS --queue-manager qm
     """
-    with reached(queue_manager) as manager:
-        removed = manager.purge(queue)
+    removed: int = done_once(queue_manager, "", lambda manager: manager.purge(queue))
     if as_json:
         typer.echo(json.dumps({"queue": queue, "removed": removed}))
     else:

@@ -8,7 +8,7 @@ import typer
 
 from engine.cli import app
 from engine.cli.command_failures import FAILED, read_input, visible
-from engine.cli.queue_manager_access import Reach, reached
+from engine.cli.queue_manager_access import Reach, done_once
 from engine.cli.shared_options import Json, show
 from engine.errors import ConfigurationException
 
@@ -31,9 +31,8 @@ def mqsc(
     from engine.mq.mqsc import Answer, printed
 
     text = _text(script)
-    with reached(queue_manager) as manager:
-        answers = [Answer(*answer) for answer in manager.mqsc(text)]
-        name = manager.name
+    said, name = done_once(queue_manager, "", lambda manager: (manager.mqsc(text), manager.name))
+    answers = [Answer(*answer) for answer in said]
     found = [{**answer._asdict(), "objects": [dict(one) for one in answer.objects]} for answer in answers]
     show(found, ("\n".join(map(visible, line.split("\n"))) for line in printed(answers, name)), as_json=as_json)
     failed = [answer for answer in answers if answer.failed]

@@ -86,7 +86,6 @@ def put_units(work: UnitOfWork, queue: str, units: Units, *, as_json: bool) -> b
 
 def _put_unit(work: UnitOfWork, queue: str, given: Iterator[Given], *, as_json: bool) -> tuple[int, list[str]]:
     """Put some messages and commit them; returns how many, and the lines that say what they are."""
-    from engine.mq.connection import UnsentError
     from engine.mq.message_json import to_line
 
     lines: list[str] = []
@@ -97,7 +96,7 @@ def _put_unit(work: UnitOfWork, queue: str, given: Iterator[Given], *, as_json: 
         except BrokerError as error:
             work.back_out()
             if isinstance(error, MessageException) and error.reason in ENDING:
-                raise UnsentError(error.number, error.text, reason=error.reason) from error
+                raise before_commit(error) from error
             error.text = f"{place}: {error.text}" if place else error.text
             raise
         some += 1
@@ -105,6 +104,13 @@ def _put_unit(work: UnitOfWork, queue: str, given: Iterator[Given], *, as_json: 
             lines.append(to_line(full, body))
     work.commit()
     return some, lines
+
+
+def before_commit(error: MessageException) -> MessageException:
+    """Returns the error of a put in a unit, which is not done: it may be put once more where a process ended."""
+    from engine.mq.connection import UnsentError
+
+    return UnsentError(error.number, error.text, reason=error.reason) if error.reason in ENDING else error
 
 
 def _print_lines(lines: list[str], done: int) -> None:

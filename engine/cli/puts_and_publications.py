@@ -14,10 +14,10 @@ import typer
 from engine.cli import app
 from engine.cli.command_failures import OR_STANDARD_INPUT, existing, read_input, standard_input
 from engine.cli.gets import body_line, hand_on, printer
-from engine.cli.put_units import Given, Units, put_units
-from engine.cli.queue_manager_access import PATIENCE, KeyStore, Reach, User, begin, reached
+from engine.cli.put_units import Given, Units, before_commit, put_units
+from engine.cli.queue_manager_access import PATIENCE, KeyStore, Reach, User, begin, done_once, reached
 from engine.cli.shared_options import Json, Selector, given_id, identifier, pair_of
-from engine.errors import BrokerError, ConfigurationException
+from engine.errors import BrokerError, ConfigurationException, MessageException
 from engine.files.input_files import MOST, NO_MESSAGE
 
 if TYPE_CHECKING:
@@ -190,9 +190,17 @@ def publish(
     options.check()
     body = _body(file, text)
     given = options.message("", Descriptor(priority=-1, persistence=2), body)
-    with reached(queue_manager, user) as manager, closing(begin(manager)) as work:
-        published = work.publish(topic, given.descriptor, given.body, retain=retain, point=point)
-        work.commit()
+
+    def put_in_unit(manager: Any) -> Descriptor:
+        with closing(begin(manager)) as work:
+            try:
+                full: Descriptor = work.publish(topic, given.descriptor, given.body, retain=retain, point=point)
+            except MessageException as error:
+                raise before_commit(error) from error
+            work.commit()
+        return full
+
+    published = done_once(queue_manager, user, put_in_unit)
     if as_json:
         typer.echo(json.dumps({"topic": topic, "retained": retain, "msg_id": published.msg_id.hex()}))
 
@@ -240,8 +248,7 @@ def subscribe(
     if durable:
         if count is not None or wait is not None:
             raise ConfigurationException("--durable ends at once: leave --count and --wait out, and get from the queue")
-        with reached(queue_manager, user) as manager:
-            manager.define("SUB", durable, attributes, replace=True)
+        done_once(queue_manager, user, lambda manager: manager.define("SUB", durable, attributes, replace=True))
         return
     if queue:
         raise ConfigurationException("--queue goes with --durable NAME: give both, or none to print publications")

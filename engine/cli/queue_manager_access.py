@@ -6,10 +6,10 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
 
@@ -27,6 +27,7 @@ _PAUSE: Final = 0.02
 _QUEUE_MANAGER: Final = "queue-manager.json"  # the file by which a queue manager's folder is known
 ENDING: Final = (2009, 2059, 2042)  # a process that ends, or begins, or has the folder: worth another try
 
+Done = TypeVar("Done")
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the queue manager.")]
 Reach = Annotated[
     Path | None,
@@ -145,6 +146,30 @@ def connected_or_opened(folder: Path, patience: float = 0.0) -> Any:
                 return filtering(QueueManager.open(folder))
         except MessageException as error:
             if error.reason not in ENDING or time.monotonic() >= end:
+                raise
+        time.sleep(_PAUSE)
+
+
+def done_once(folder: Path | None, user: str, do: Callable[[Any], Done]) -> Done:
+    """Returns what is done with a queue manager; again where its process ended before it was asked for it.
+
+    Where it may have been done, as the answer alone is missing, the error says so: it is not done twice.
+    """
+    from engine.mq.addresses import CONNECTION_BROKEN
+    from engine.mq.connection import UnsentError
+
+    end, patience = time.monotonic() + PATIENCE, 0.0
+    while True:
+        with reached(folder, user, patience) as manager:
+            try:
+                return do(manager)
+            except UnsentError:
+                if time.monotonic() >= end:
+                    raise
+                patience = PATIENCE if getattr(manager, "is_lasting", False) else 0.0
+            except MessageException as error:
+                if error.reason == CONNECTION_BROKEN:
+                    error.text += "; what was asked may be done, or a part of it: look before you ask again"
                 raise
         time.sleep(_PAUSE)
 

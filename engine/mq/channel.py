@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections import deque
+from contextlib import suppress
 from typing import Final
 
 from engine.mq.frames import HEAD, LONGEST
@@ -67,6 +68,13 @@ class Channel:
         """Reads what else has come; False where there is nothing more."""
         before = self.received + self._filled
         return self.read() and self.received + self._filled > before
+
+    def end_reading(self) -> None:
+        """Reads all that has come, behind which a client cannot send: it knows then that nothing was done."""
+        with suppress(OSError):  # it has gone
+            self._socket.shutdown(socket.SHUT_RD)
+        while self.read_on():
+            continue
 
     def next_frame(self) -> tuple[int, int, bytes | memoryview] | None:
         """Returns the kind, the flags and the data of the next frame, or None where it has not come whole."""

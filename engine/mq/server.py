@@ -297,6 +297,9 @@ class Server:
         self._withdraw()
         for session in list(self._sessions.values()):
             if session.is_idle or time.monotonic() >= self._drained:
+                session.channel.end_reading()
+                session.finish()
+                session.channel.send()
                 self.drop(session)
         self._stopping = self._stopping or not self._sessions
 
@@ -373,9 +376,10 @@ class Server:
         """Ends all sessions; their units are backed out."""
         self._withdraw()
         for session in list(self._sessions.values()):
-            while session.channel.read_on():
-                continue
+            session.channel.end_reading()
             session.finish()
+            if not session.ended:
+                self._poll.modify(session.channel.fileno(), 0)  # that nothing more comes could be read again and again
         end = time.monotonic() + _ENDING
         while time.monotonic() < end and any(session.syncs for session in self._sessions.values()):
             self._poll.poll(_DRAINING)

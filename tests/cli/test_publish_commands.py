@@ -8,9 +8,13 @@ from contextlib import nullcontext
 
 import pytest
 
+from engine.mq import QueueManager, frames
 from engine.mq.addresses import owner_name
+from engine.mq.connection import Connection
+from engine.mq.server import Server
 from tests.cli.command_line import ROOT, penstock
 from tests.cli.queues import command, lines, made, running
+from tests.engine.mq.served import put
 
 PUBLISHING = ROOT / "flows" / "samples" / "publishing"
 
@@ -159,3 +163,55 @@ def test_at_a_desk(tmp_path, capsysbinary):
     assert ["ALERTS/2-jump.xml", "LONDON/1-calm.xml"] == found
     wrong = penstock(capsysbinary, "run", flow, "--input", messages, "--output", str(tmp_path), "--subscribe", "X")
     assert (True, True) == (wrong.code > 0, b"QUEUE=TOPIC" in wrong.err)
+
+
+DONE_ONCE = [
+    (("purge", "A"), {"A": 0, "NEWS": 0}, "A: 3 removed\n"),
+    (("mqsc", "{script}"), {"A": 3, "NEW": 0}, "AMQ8006I"),
+    (("publish", "n/a", "--text", "x", "--persistent", "--retain"), {"A": 3, "NEWS": 1}, ""),
+    (("subscribe", "n/+", "--durable", "mine", "--queue", "B"), {"A": 3, "B": 0}, ""),
+]
+
+
+@pytest.mark.parametrize("is_sent", [False, True], ids=["before it is sent", "before it is answered"])
+@pytest.mark.parametrize("row", DONE_ONCE, ids=[row[0][0] for row in DONE_ONCE])
+def test_a_process_that_ends_in_the_middle(folder, capsys, monkeypatch, row, is_sent):
+    """What has not been asked is asked once more of whoever has the folder then; what may be done is not done twice."""
+    arguments, depths, printed = row
+    script = folder.parent / "script"
+    script.write_text("DEFINE QLOCAL(NEW)", "utf-8")
+    manager = QueueManager.open(folder)
+    manager.mqsc("DEFINE QLOCAL(NEWS) DEFPSIST(YES)\nDEFINE SUB(NEWS) TOPICSTR('n/#') DEST(NEWS)")
+    put(manager, "A", b"1", b"2", b"3", persistence=1)
+    server = Server(manager, folder, lasting=False)
+    thread = threading.Thread(target=server.serve)
+    thread.start()
+    send, answered = Connection.send, Connection.answer
+
+    def end() -> None:
+        server.stop()
+        thread.join(10)
+        manager.close()
+
+    def sends(connection, pieces):
+        kind = frames.HEAD.unpack_from(b"".join(pieces))[1]
+        is_last = kind == (frames.COMMIT if arguments[0] == "publish" else frames.CALL)
+        if is_last and not is_sent and thread.is_alive():
+            end()
+        send(connection, pieces)
+        if is_last and is_sent and thread.is_alive():
+            answered(connection, *range(256))
+            end()
+
+    monkeypatch.setattr(Connection, "send", sends)
+    ended = penstock(capsys, *(argument.format(script=script) for argument in arguments))
+    monkeypatch.undo()
+    if is_sent:
+        assert 1 == ended.code
+        assert "what was asked may be done, or a part of it: look before you ask again" in ended.err
+    else:
+        assert (0, "") == (ended.code, ended.err)
+        assert printed in ended.out
+    with QueueManager.open(folder) as left:
+        assert depths == {name: left.depth(name) for name in depths}
+        assert len(left.display("SUB")) == 1 + (arguments[0] == "subscribe")

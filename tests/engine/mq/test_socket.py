@@ -1,5 +1,6 @@
 """A queue manager over its socket does what it does in the process: units of work, waits, refusals, displays."""
 
+import json
 import stat
 import threading
 import time
@@ -8,8 +9,10 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
-from engine.mq import QueueManager
+from engine.mq import QueueManager, frames
 from engine.mq.addresses import listening
+from engine.mq.channel import Channel
+from engine.mq.connection import Connection, UnsentError
 from engine.mq.definitions import QueueDefinition
 from engine.mq.server import Server
 from engine.work import Order, Selection
@@ -356,3 +359,37 @@ def test_a_purge_takes_an_alias_as_a_get_does_and_is_counted(reached, request):
     put(queues, "FRONT", b"1", b"2", b"3")
     assert (3, 0) == (queues.purge("FRONT"), queues.depth("A"))
     assert [3] == [each["purged"] for each in queues.statistics() if each["queue"] == "A"]
+
+
+@pytest.mark.parametrize("ends", ["stop", "drain"])
+def test_what_is_sent_to_a_server_that_ends_is_done_or_fails_as_it_is_sent(manager, tmp_path, monkeypatch, ends):
+    """A client of which a server takes no more learns as it sends; what it has sent before is done and answered."""
+    server, drop, said = Server(manager, tmp_path), Server.drop, []
+    thread = threading.Thread(target=server.serve)
+    thread.start()
+    early, late = (Connection(tmp_path) for _ in range(2))
+
+    def say(connection):
+        connection.send([frames.frame(frames.CALL, b'{"call": "names", "arguments": [], "options": {}}')])
+
+    def end_reading(channel, ended=Channel.end_reading):
+        if not said:
+            said.append("early")
+            say(early)
+        ended(channel)
+
+    def drop_behind(server, session):
+        said.append("dropped")
+        if said.count("dropped") == 2:
+            with pytest.raises(UnsentError):
+                say(late)
+        drop(server, session)
+
+    monkeypatch.setattr(Channel, "end_reading", end_reading)
+    monkeypatch.setattr(Server, "drop", drop_behind)
+    getattr(server, ends)()
+    thread.join(10)
+    assert ["early", "dropped", "dropped"] == said
+    assert manager.names() == json.loads(early.answer(frames.DATA).data)
+    early.close()
+    late.close()
