@@ -12,6 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
+import lmdb
+
 from engine.errors import ConfigurationException
 from engine.files.output_files import new_folder
 from engine.mq.lock import FolderLock
@@ -52,21 +54,47 @@ def upgrade(folder: Path) -> Path | None:
     if number not in STEPS:
         read_format(folder)  # which says why it cannot be used
     lock = FolderLock(folder)
+    done = 0
     try:
-        names = (folder.with_name(f"{folder.name}.{time.strftime('%Y%m%d%H%M%S')}-{more}.backup") for more in count(1))
-        backup = next(path for path in names if not path.exists())
+        backup = _saved(folder)
+        try:
+            for step in range(number, FORMAT):
+                for place in (PERSISTENT, OVERFLOW):
+                    if (folder / place / "data.mdb").exists():
+                        STEPS[step](folder / place, size)
+                        done += 1
+            write_format(folder, name, size)
+        except (lmdb.Error, OSError) as error:
+            if done:
+                raise _refused(folder, error, f"a part is done, and the store as it was is in {backup}") from error
+            shutil.rmtree(backup)
+            raise _refused(folder, error, "the store is as it was") from error
+    finally:
+        lock.release()
+    return backup
+
+
+def _saved(folder: Path) -> Path:
+    """Returns the backup of a queue manager that has ended, which is made beside its folder, file by file."""
+    names = (folder.with_name(f"{folder.name}.{time.strftime('%Y%m%d%H%M%S')}-{more}.backup") for more in count(1))
+    backup = next(path for path in names if not path.exists())
+    try:
         shutil.copytree(folder, backup, ignore=shutil.ignore_patterns("lock", "socket"), copy_function=_copy_synced)
         for made in (*backup.iterdir(), backup, backup.parent):
             if made.is_dir():
                 sync_folder(made)
-        for step in range(number, FORMAT):
-            for place in (PERSISTENT, OVERFLOW):
-                if (folder / place / "data.mdb").exists():
-                    STEPS[step](folder / place, size)
-        write_format(folder, name, size)
-    finally:
-        lock.release()
+    except OSError as error:
+        shutil.rmtree(backup, ignore_errors=True)
+        raise _refused(folder, error, "the store is as it was, and there is no backup") from error
     return backup
+
+
+def _refused(folder: Path, error: Exception, state: str) -> ConfigurationException:
+    """Returns the error for an upgrade that a disk or a limit keeps from its end; `state` says what there is now."""
+    why = error.args[0][0][-1] if isinstance(error, shutil.Error) else error  # the first of a list
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    text = f"{folder} cannot be upgraded ({why}): {state}; make room for {2 * size:,} bytes on its disk, and"
+    return ConfigurationException(f"{text} run `penstock queue-manager upgrade {folder}` again")
 
 
 def _copy_synced(source: str, target: str) -> None:
@@ -109,7 +137,7 @@ _ID_AND_QUEUE: Final = 13  # bytes of it, of the kind of the id and of the folde
 
 def _check_counters(path: Path, size: int) -> None:
     """Give counters, definitions and decisions, which had none in format 1, checksums; and each queue a counter."""
-    environment = Environment(path, size, creates=True)
+    environment = Environment(path, 2 * size, creates=True)  # as a full store has no room for what is written anew
     try:
         with environment.begin() as transaction:
             meta = environment.db["meta"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 import shutil
 import signal
 from pathlib import Path
@@ -13,9 +14,10 @@ import pytest
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.mq import QueueManager
+from engine.mq.store import copying
 from engine.mq.store.checking import check
 from engine.mq.store.copying import back_up, restore, upgrade
-from engine.mq.store.environment import FORMAT, write_format
+from engine.mq.store.environment import FORMAT, WRITTEN, Environment, format_of, write_format
 
 KEPT = Path(__file__).parent / "formats"
 FLIPS = int(os.environ.get("PENSTOCK_FLIPS", "12"))
@@ -167,3 +169,78 @@ def test_a_message_that_cannot_be_kept_costs_no_other(folder: Path, caplog: pyte
     with QueueManager.open(folder) as queues:
         assert [b"before", b"behind"] == [arrival.body for arrival in queues.cursor("P")]
     assert "cannot be kept" in caplog.text
+
+
+def full(folder: Path, number: int) -> int:
+    """Fill a queue manager until it takes no more, make its store one of an earlier format, and return its depth."""
+    size = 1 << 20
+    QueueManager.create(folder, max_size=size)
+    with QueueManager.open(folder) as queues:
+        queues.define("QLOCAL", "Q", {})
+        work, is_full = queues.work(), False
+        while not is_full:
+            for _ in range(20):
+                work.put("Q", Descriptor(persistence=1, correl_id=os.urandom(24)), bytes(100))
+            try:
+                work.commit()
+            except MessageException:
+                is_full = True
+        depth = queues.depth("Q")
+    environment = Environment(folder / "store", 4 * size)
+    with environment.begin() as transaction:
+        for name in ("ids", *copying._CHECKED_SINCE_2 * (number == 1), "meta"):
+            table = environment.db[name]
+            with transaction.cursor(db=table) as cursor:
+                known = [(bytes(key), bytes(value)) for key, value in cursor]
+            transaction.drop(table, delete=False)
+            for key, value in known:
+                aged = (key[9:13] + key[:9] + key[13:], value) if name == "ids" else (key, value[4:])
+                if name == "meta":
+                    aged = (key, b"%d" % number if key == WRITTEN else value[4 * (number == 1) :])
+                transaction.put(*aged, db=table)
+    (folder / "aged").mkdir()
+    environment.lmdb.copy(str(folder / "aged"), compact=True)
+    environment.close()
+    (folder / "aged" / "data.mdb").replace(folder / "store" / "data.mdb")
+    (folder / "aged").rmdir()
+    write_format(folder, "QM", size, number)
+    return depth
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_upgrade_of_a_full_store(tmp_path: Path, number: int) -> None:
+    """A store that takes no more messages is upgraded where the disk has room, and otherwise left as it was."""
+    folder, (soft, hard) = tmp_path / "QM", resource.getrlimit(resource.RLIMIT_FSIZE)
+    depth = full(folder, number)
+    size = (folder / "store" / "data.mdb").stat().st_size
+    for limit, state in ((size - 4096, "as it was, and there is no backup"), (size, "is as it was"), (size + 8192, "")):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+        try:
+            with pytest.raises(BrokerError, match=r"make room for [0-9,]+ bytes on its disk, and run `penstock") as no:
+                upgrade(folder)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert state in no.value.text
+        assert number == format_of(folder)[0]
+        assert [folder] == list(tmp_path.iterdir())
+    assert upgrade(folder) is not None
+    assert [] == check(folder)
+    with QueueManager.open(folder) as queues:
+        assert depth == queues.purge("Q")
+
+
+def test_an_upgrade_that_fails_behind_its_first_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The backup stays where something is done already, and the next upgrade does the rest."""
+    folder = tmp_path / "QM"
+    shutil.copytree(KEPT / "1", folder)
+
+    def no_room(path: Path, size: int) -> None:
+        raise OSError(28, "No space left on device", str(path), size)
+
+    with monkeypatch.context() as patches:
+        patches.setattr(copying, "STEPS", {**copying.STEPS, 2: no_room})
+        with pytest.raises(BrokerError, match=r"a part is done, .* in .*\.backup; make room"):
+            upgrade(folder)
+    assert 2 == len(list(tmp_path.iterdir()))
+    assert upgrade(folder) is not None
+    assert [b"short", b"long" * 5_000] == bodies(folder)
