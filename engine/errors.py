@@ -129,14 +129,23 @@ class BrokerError(Exception):
     passed: tuple[Place | BrokerError, ...] = ()
 
     def __init__(
-        self, number: int, text: str, *inserts: str | Insert, place: Place = NOWHERE, severity: int = 3
+        self,
+        number: int,
+        text: str,
+        *inserts: str | Insert,
+        place: Place = NOWHERE,
+        severity: int = 3,
+        catalog: str = "",
     ) -> None:
+        """`catalog` is another than the class's that explains the number."""
         super().__init__(number, text)
         self.number = number
         self.text = text
         self.inserts = tuple(Insert(i) if isinstance(i, str) else i for i in inserts)
         self.place = place
         self.severity = severity
+        if catalog:
+            self.catalog = catalog
 
     def at(self, place: Place) -> Self:
         """Say where it happened; what an inner part has said already stays."""
@@ -200,22 +209,9 @@ class ConfigurationException(BrokerError):
 
 
 class UserException(BrokerError):
-    """An exception that a flow throws by itself: the Throw node or ESQL's THROW; `catalog` explains its number."""
+    """An exception that a flow throws by itself: the Throw node or ESQL's THROW."""
 
     kind = "UserException"
-
-    def __init__(
-        self,
-        number: int,
-        text: str,
-        *inserts: str | Insert,
-        place: Place = NOWHERE,
-        severity: int = 3,
-        catalog: str = "",
-    ) -> None:
-        super().__init__(number, text, *inserts, place=place, severity=severity)
-        if catalog:
-            self.catalog = catalog
 
 
 LONGEST_SHOWN_LINE: Final = 200

@@ -87,11 +87,7 @@ def written_iso(value: date | time) -> str:
     offset = offset_of(value)
     if offset is None:
         return value.isoformat()
-    text: str = at_offset(value, offset).isoformat()
-    if not offset:
-        return f"{text}+00:00"
-    hours, minutes = divmod(abs(offset) // timedelta(minutes=1), 60)
-    return f"{text}{'-' if offset < timedelta() else '+'}{hours:02d}:{minutes:02d}"
+    return f"{at_offset(value, offset).isoformat()}{offset_text(offset, 3)}"
 
 
 FORM: Final = "form"  # the text, or the value, does not have what the pattern asks for
@@ -255,26 +251,6 @@ def _month(value: Any, token: Token, _: timedelta) -> str:
     return _name(MONTHS, month - 1, token.size) if token.size > 2 else f"{month:0{token.size}d}"
 
 
-def _weekday(value: Any, token: Token, _: timedelta) -> str:
-    return _name(WEEKDAYS, day_of_week(_day_of(value, token)) - 1, token.size)
-
-
-def _year(value: Any, token: Token, _: timedelta) -> str:
-    return _two_digits(_day_of(value, token).year, token.size)
-
-
-def _week_year(value: Any, token: Token, _: timedelta) -> str:
-    return _two_digits(year_and_week(_day_of(value, token))[0], token.size)
-
-
-def _two_digits(year: int, count: int) -> str:
-    return f"{year % 100:02d}" if count == 2 else f"{year:0{count}d}"
-
-
-def _half(value: Any, token: Token, _: timedelta) -> str:
-    return "AM" if _time_of(value, token).hour < 12 else "PM"
-
-
 def _fraction(value: Any, token: Token, _: timedelta) -> str:
     """Fractions of a second are cut off, not rounded."""
     return f"{_time_of(value, token).microsecond:06d}".ljust(token.size, "0")[: token.size]
@@ -283,6 +259,10 @@ def _fraction(value: Any, token: Token, _: timedelta) -> str:
 def _era(value: Any, token: Token, _: timedelta) -> str:
     _day_of(value, token)
     return "AD"
+
+
+def _two_digits(year: int, count: int) -> str:
+    return f"{year % 100:02d}" if count == 2 else f"{year:0{count}d}"
 
 
 def offset_text(displacement: timedelta, count: int, *, zulu: bool = False) -> str:
@@ -329,11 +309,11 @@ def _iso_time(value: Any, token: Token, displacement: timedelta) -> str:
 
 
 _WRITERS: Final[Mapping[str, Callable[[Any, Token, timedelta], str]]] = {
-    "a": _half,
+    "a": lambda value, token, _: "AM" if _time_of(value, token).hour < 12 else "PM",
     "d": _of_day(lambda day: day.day),
     "D": _of_day(lambda day: day.timetuple().tm_yday),
     "e": _of_day(day_of_week),
-    "E": _weekday,
+    "E": lambda value, token, _: _name(WEEKDAYS, day_of_week(_day_of(value, token)) - 1, token.size),
     "F": _of_day(lambda day: (day.day - 1) // 7 + 1),
     "G": _era,
     "h": _of_time(lambda moment: (moment.hour - 1) % 12 + 1),
@@ -348,8 +328,8 @@ _WRITERS: Final[Mapping[str, Callable[[Any, Token, timedelta], str]]] = {
     "T": _iso_time,
     "w": _of_day(lambda day: year_and_week(day)[1]),
     "W": _of_day(week_of_month),
-    "y": _year,
-    "Y": _week_year,
+    "y": lambda value, token, _: _two_digits(_day_of(value, token).year, token.size),
+    "Y": lambda value, token, _: _two_digits(year_and_week(_day_of(value, token))[0], token.size),
     "z": _zone_name,
     "Z": _offset,
 }

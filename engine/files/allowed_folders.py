@@ -44,10 +44,10 @@ class AllowedFiles:
                     at = os.open(part, _FOLDER, dir_fd=at)
                     stack.callback(os.close, at)
                 descriptor = os.open(parts[-1], _APPENDED, _PERMISSIONS, dir_fd=at)
-                stack.callback(os.close, descriptor)
-                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    raise BrokerError(UNSUITABLE, f"{name} is a pipe or a device: name a plain file", name)
-                _write_all(descriptor, text.encode("utf-8", "backslashreplace"))
+                with open(descriptor, "wb") as out:
+                    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                        raise BrokerError(UNSUITABLE, f"{name} is a pipe or a device: name a plain file", name)
+                    out.write(text.encode("utf-8", "backslashreplace"))
         except OSError as error:
             text = f"{name} cannot be written: {reason(error, 'make its folder, or name another')}"
             raise BrokerError(UNSUITABLE, text, name) from error
@@ -100,12 +100,6 @@ def is_within(path: Path, roots: Iterable[Path]) -> bool:
     """Returns True for a file that lies in one of the folders once all links on its way are followed."""
     found = path.resolve()
     return any(found.is_relative_to(root.resolve()) for root in roots)
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    left = memoryview(data)
-    while left:
-        left = left[os.write(descriptor, left) :]
 
 
 @runtime_checkable

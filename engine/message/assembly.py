@@ -173,7 +173,8 @@ def _finalize(root: Element, links: list[Link]) -> None:
         own = Follow("", descriptor.encoding, descriptor.coded_char_set_id)
         last = follows[-1] if follows else own
         if last[1:3] != own[1:3]:  # what Properties say of the body is from now on not meant for the MQMD
-            _insist(elements[id(header)], own)
+            elements[id(header)].ensure(step("Encoding")).value = own.encoding
+            elements[id(header)].ensure(step("CodedCharSetId")).value = own.ccsid
         _agree(elements[id(properties)], last, descriptor, _OF_PROPERTIES)
 
 
@@ -226,12 +227,6 @@ def _say(element: Element, name: str, value: Value, length: int) -> None:
 
 def _plain(value: Value) -> Value:
     return value.rstrip() if isinstance(value, str) else value
-
-
-def _insist(element: Element, own: Follow) -> None:
-    """Have the MQMD itself say what it announces, whatever Properties say."""
-    element.ensure(step("Encoding")).value = own.encoding
-    element.ensure(step("CodedCharSetId")).value = own.ccsid
 
 
 def _agree(element: Element, body: Follow, descriptor: Descriptor, names: Sequence[tuple[str, str]]) -> None:

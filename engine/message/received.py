@@ -31,11 +31,14 @@ if TYPE_CHECKING:
 class Part(Source):
     """The part of a message that one parser reads; nothing is read before it is looked at, and once for all copies."""
 
-    __slots__ = ("_top", "element", "parser", "portion", "source")
+    __slots__ = ("_top", "element", "name", "parser", "portion", "source")
+    namespace = ""  # with its name and type, what a step looks at
+    type = NAME
     element: Callable[[Handle, Element], Element]  # type: ignore[assignment]  # that of what its parser read
 
     def __init__(self, parser: Parser, portion: Portion) -> None:
         self.parser = parser
+        self.name = parser.name
         self.portion = portion
         self.source: Source | None = None  # what its parser read, once something has looked into it
         self._top: Handle = None
@@ -170,27 +173,20 @@ class Received(Source):
 
     def first(self, handle: Handle, wanted: Step) -> Part | None:
         for part in self.parts:
-            if part.parser.name == wanted.name and not wanted.types and not wanted.namespace:
+            if part.name == wanted.name and not wanted.types and not wanted.namespace:
                 return part
-        return next((part for part in self.parts if _matches(wanted, part)), None)
+        return next(filter(wanted.matches, self.parts), None)
 
     def last(self, handle: Handle) -> Part:
         return self.parts[-1]
 
     def every(self, handle: Handle, wanted: Step) -> list[Part]:
-        return [part for part in self.parts if _matches(wanted, part)]
-
-
-def _matches(wanted: Step, part: Part) -> bool:
-    types = wanted.types
-    if wanted.namespace:  # parts are in none
-        return False
-    return wanted.name in {None, part.parser.name} and (not types or any(NAME & mask == v for mask, v in types))
+        return list(filter(wanted.matches, self.parts))
 
 
 def part_element(part: Part, parent: Element | None = None) -> Element:
     """The element that stands in a Root for a part of a message."""
-    made = Element(part.parser.name, "", NAME, part, None, parent)
+    made = Element(part.name, "", NAME, part, None, parent)
     made.domain = part.parser
     return made
 

@@ -85,7 +85,7 @@ def levels_of(text: str) -> tuple[str, ...]:
 
 def checked_topic(text: str) -> str:
     """Returns a topic that messages can be published on; one that is empty, too long or a pattern is refused."""
-    _check_length(text)
+    checked_pattern(text)
     if wildcards(levels_of(text)) is not None:
         problem = f"topic {text!r:.200} has a level + or #, which subscriptions have; publish on one topic"
         raise _refusal(problem, text)
@@ -94,14 +94,10 @@ def checked_topic(text: str) -> str:
 
 def checked_pattern(text: str) -> str:
     """Returns the topic string of a subscription, with or without wildcards."""
-    _check_length(text)
-    return text
-
-
-def _check_length(text: str) -> None:
     if not text or len(text) > LONGEST or "\0" in text:
         problem = f"a topic string has 1 to {LONGEST:,} characters, not {len(text):,}, and no zero byte"
         raise _refusal(problem, text[:200])
+    return text
 
 
 def wildcards(levels: tuple[str, ...]) -> int | None:

@@ -124,8 +124,11 @@ def _described(chain: list[Link], properties: Link | None) -> list[Link]:
 
     What a flow has written into a header itself stands, but for what it has written into Properties.
     """
+    said, last = _said_of_body(properties), chain[-1] if chain else None
+    body = "" if last is None or last.part is not None or isinstance(last.owner, Header) else last.name
     described = []
-    for link, wanted in wanted_of(chain, properties):
+    for link in chain:
+        wanted = said._replace(domain="" if link.part is None else body)
         if isinstance(link.owner, Header) and wanted != NO_TEMPLATE:
             element = copy(_element_of(link))
             if link.owner.describe(element, wanted):
@@ -133,14 +136,6 @@ def _described(chain: list[Link], properties: Link | None) -> list[Link]:
                 continue
         described.append(link)
     return described
-
-
-def wanted_of(chain: list[Link], properties: Link | None) -> list[tuple[Link, Template]]:
-    """Returns what each header of the chain is to say of the body from now on."""
-    said = _said_of_body(properties)
-    last = chain[-1] if chain else None
-    body = "" if last is None or last.part is not None or isinstance(last.owner, Header) else last.name
-    return [(link, said._replace(domain="" if link.part is None else body)) for link in chain]
 
 
 def _said_of_body(properties: Link | None) -> Template:
@@ -178,7 +173,7 @@ def links_of(root: Element) -> list[Link]:
     links = []
     for part in source.parts:
         element = changed.get(part)
-        links.append(Link(part.parser.name, part.parser, None, part) if element is None else _link(element))
+        links.append(Link(part.name, part.parser, None, part) if element is None else _link(element))
     return links + [_link(child) for child in appended_children(root)]
 
 
