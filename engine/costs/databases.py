@@ -44,9 +44,8 @@ _KIB: Final = 1_024
 
 PassOn: TypeAlias = Callable[[], None]  # puts the message on the queue for what comes out, and commits that
 ByHand: TypeAlias = Callable[[sa.Engine, PassOn], object]
-Statements: TypeAlias = Callable[
-    [sa.Connection, int, str | None], object
-]  # executes them for an order: its id, its status
+# executes statements for an order: its id, its status
+Statements: TypeAlias = Callable[[sa.Connection, int, str | None], object]
 
 _ITEMS: Final = sa.Table(
     "items",

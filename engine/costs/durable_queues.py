@@ -7,7 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from itertools import product
@@ -312,7 +312,8 @@ def _reconnection(folder: Path, clients: int) -> float:
     with ThreadPoolExecutor(clients) as threads:
         waiting = [threads.submit(_come_back, client) for client in here]
         with _serving(folder):
-            wait(waiting)
+            for each in waiting:
+                each.result()
             taken = time.perf_counter() - begun
             for closing in (*works, *here):
                 closing.close()

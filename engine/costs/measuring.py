@@ -204,10 +204,10 @@ def figure(
 
 
 def time_beside(
-    row: Row, own: Sequence[float], base: Sequence[float], unit: float = 1, *, microseconds: float | None = None
+    row: Row, own: Sequence[float], base: Sequence[float], scale: float = 1, *, microseconds: float | None = None
 ) -> Measured:
-    """Returns a program's times, in so many microseconds, beside those of another that took turns with it."""
-    return figure(row, divided(own, base), statistics.median(base) * unit, microseconds=microseconds)
+    """Returns a program's times beside those of another that took turns with it; 1 is so many microseconds."""
+    return figure(row, divided(own, base), statistics.median(base) * scale, microseconds=microseconds)
 
 
 def rates_beside(row: Row, rates: Mapping[str, list[float]]) -> Measured:
