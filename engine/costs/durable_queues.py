@@ -23,6 +23,7 @@ from engine.costs.measuring import (
     divided,
     figure,
     in_turn,
+    once_there,
     penstock,
     rate,
     rate_beside,
@@ -46,7 +47,6 @@ from engine.costs.queue_programs import (
 )
 from engine.costs.queue_streams import COMPRESSIBLE, compressible, stored
 from engine.descriptor import Descriptor
-from engine.errors import MessageException
 from engine.mq import QueueManager
 from engine.mq.client import Client
 from engine.work import Selection
@@ -322,13 +322,7 @@ def _reconnection(folder: Path, clients: int) -> float:
 
 def _come_back(client: Client) -> None:
     """Get from the queue manager, again and again until that can be done."""
-    while True:
-        try:
-            _idle(client.work()).close()
-        except MessageException:
-            time.sleep(_AGAIN)
-        else:
-            return
+    once_there(lambda: _idle(client.work()).close(), _AGAIN)
 
 
 def _idle(work: Any) -> Any:

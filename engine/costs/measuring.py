@@ -14,12 +14,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import psutil
 
 from engine.budget import with_room
-from engine.errors import BrokerError
+from engine.errors import BrokerError, MessageException
+
+T = TypeVar("T")
 
 Program: TypeAlias = Callable[[], object]
 Rate: TypeAlias = Callable[[], float]
@@ -267,12 +269,25 @@ def rate_of_all(workers: Sequence[Worker], seconds: float, clock: Callable[[], f
 
 
 _PROGRAM: Final = "import sys; sys.path.insert(0, sys.argv.pop(1)); from engine.cli import main; main()"
+_PATIENCE: Final = 60.0  # seconds until a process that was started takes connections
 _MEBIBYTE: Final = 1024 * 1024
 
 
 def penstock(*words: str) -> list[str]:
     """Returns what starts a command of Penstock in a process of its own."""
     return [sys.executable, "-c", _PROGRAM, str(Path(__file__).resolve().parents[2]), *words]
+
+
+def once_there(reach: Callable[[], T], pause: float = 0.01) -> T:
+    """Returns what a call returns as soon as the process that it reaches, and that was started, takes connections."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return reach()
+        except (MessageException, OSError):
+            if time.monotonic() > end:
+                raise
+        time.sleep(pause)
 
 
 def processors() -> int:

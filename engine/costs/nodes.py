@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Final
 
 from engine.catalog import did_you_mean
 from engine.costs.broker import SECTIONS, runs_of
-from engine.costs.measuring import BROKEN, cpu_ms, cpu_percent, own_cpu_seconds, processors, rss_mib, spread
+from engine.costs.measuring import BROKEN, cpu, cpu_ms, cpu_percent, own_cpu_seconds, processors, rss_mib, spread
 from engine.costs.results import Key, Node, Row, Run, Taken, published
 from engine.costs.sample_messages import Sample
 from engine.costs.scenarios import (
@@ -111,10 +112,7 @@ def _by_hand_ms(program: Callable[[bytes], bytes], body: bytes, seconds: float) 
     """The processor milliseconds that one run of a program takes, seen over so many seconds."""
     count, step, spent = 0, 1, 0.0
     while spent < seconds:
-        started = time.process_time()
-        for _ in range(step):
-            program(body)
-        spent += time.process_time() - started
+        spent += cpu(partial(program, body), step) * step
         count, step = count + step, min(2 * step, 256)
     return spent / count * 1000
 
@@ -181,9 +179,9 @@ class Stand:
 
     def run(self, seconds: float) -> Run:
         """Let the flow run for so long."""
-        cpu, started = own_cpu_seconds(), time.perf_counter()
+        before, started = own_cpu_seconds(), time.perf_counter()
         messages = self._drive(started + seconds)
-        return Run(time.perf_counter() - started, own_cpu_seconds() - cpu, messages)
+        return Run(time.perf_counter() - started, own_cpu_seconds() - before, messages)
 
     def nodes(self, seconds: float) -> dict[str, float]:
         """Processor milliseconds a message of each node that one comes to, and of all around them under no label."""

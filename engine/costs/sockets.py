@@ -15,13 +15,23 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from queue import Empty
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engine.costs.durable_queues import request_and_reply, sizes
-from engine.costs.measuring import BROKEN, Measured, Row, figure, in_turn, rates_beside, repeated, time_beside
+from engine.costs.measuring import (
+    BROKEN,
+    Measured,
+    Row,
+    figure,
+    in_turn,
+    once_there,
+    rates_beside,
+    repeated,
+    time_beside,
+)
 from engine.costs.queue_programs import BODY, committing, filled
 from engine.descriptor import Descriptor
-from engine.errors import BrokerError, MessageException
+from engine.errors import BrokerError
 from engine.mq import QueueManager, frames
 from engine.mq.connection import Connection
 from engine.mq.server import Server
@@ -30,8 +40,6 @@ from engine.work import Selection
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkProcess
-
-T = TypeVar("T")
 
 _ROUNDS: Final = 3
 _TRIPS: Final = 4_800  # round trips of one run, of all requesters together
@@ -44,7 +52,6 @@ _BEGUN: Final = 0.1  # seconds after which what disturbs is at it
 _PURGED: Final = 1_000_000  # messages
 _LOOKED_THROUGH: Final = 100_000
 _HUGE: Final = 100_000_000  # bytes of a body
-_PATIENCE: Final = 10.0  # seconds until a process that was started takes connections
 _LOOKS: Final = 1.0  # seconds between looks at the processes that are waited for
 _HEAD: Final = struct.Struct("<IB3xQ")  # length, what is asked, who waits for the reply
 _REQUEST, _NEXT = 1, 2
@@ -202,19 +209,7 @@ def _serve(folder: Path, pipe: Any) -> None:
 
 
 def _reached(folder: Path) -> Any:
-    return _once_there(partial(QueueManager.connect, folder))
-
-
-def _once_there(connect: Callable[[], T]) -> T:
-    """Returns what connecting returns as soon as the process that was started takes connections."""
-    end = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            return connect()
-        except (MessageException, OSError):
-            if time.monotonic() > end:
-                raise
-        time.sleep(0.01)
+    return once_there(partial(QueueManager.connect, folder))
 
 
 def _ours(folder: Path, requesters: int, trips: int = _TRIPS) -> Trips:
@@ -363,5 +358,5 @@ def _answer_bare(path: str) -> None:
 
 def _bare_connection(path: str) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX)
-    _once_there(partial(connection.connect, path))
+    once_there(partial(connection.connect, path))
     return connection
