@@ -19,7 +19,7 @@ from typer.core import TyperCommand
 from engine.cli import app
 from engine.cli.command_failures import visible
 from engine.cli.queue_manager_access import Reach
-from engine.cli.run_on_queues import Given, is_at_desk, run_on_queues, tracer, tracing
+from engine.cli.run_on_queues import Given, is_at_desk, local_errors, run_on_queues, tracer, tracing
 from engine.cli.shared_options import (
     MAX_INPUT,
     AllowFiles,
@@ -127,7 +127,9 @@ def run(
     refuse_inputs((Path(output),), inputs_of(sources))
     outbox = Outbox(Path(output), (*inputs_of(sources), *map(Path, (*files_read(loaded), *(nodes or ())))))
     report = Report(loaded.qualified_name, as_json=as_json)
-    with tracing(wanted=trace != "none"), local_errors() as reasons, _delivered(report, outbox, count, as_json=as_json):
+    reasons: list[str] = []
+    log, delivered = local_errors(reasons.append), _delivered(report, outbox, count, as_json=as_json)
+    with tracing(wanted=trace != "none"), log, delivered:
         ready = _made_ready(letters)
         passages = run_flow(
             loaded,
@@ -329,17 +331,3 @@ def _caught(incident: dict[str, Any]) -> str:
 def say(text: str, *, err: bool = False) -> None:
     """Print a line; names of files and queues may hold what a terminal would obey."""
     typer.echo(visible(text), err=err)
-
-
-@contextmanager
-def local_errors() -> Iterator[list[str]]:
-    """Have the lines of the local error log in a list while something runs."""
-    import logging
-
-    from engine.runtime.incidents import heard_by
-
-    lines: list[str] = []
-    handler = logging.Handler(logging.INFO)
-    handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]  # all it does
-    with heard_by(handler):
-        yield lines

@@ -134,7 +134,7 @@ def run_on_queues(given: Given) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.put(None))
     runner = FlowRunner()
-    with ExitStack() as around, _errors_shown():
+    with ExitStack() as around, local_errors(_show_error, alone=True):
         flows = _prepared(given, around)
         manager = AmqpHeld(given.amqp) if given.amqp else Held(given.folder, around)
         started: list[tuple[Flow, Counts]] = []
@@ -275,16 +275,20 @@ class Held:
 
 
 @contextmanager
-def _errors_shown() -> Iterator[None]:
-    """Have the local error log on stderr while flows run."""
+def local_errors(hear: Callable[[str], None], *, alone: bool = False) -> Iterator[None]:
+    """Have the lines of the local error log heard while flows run; `alone`, without the handlers that all logs have."""
     import logging
 
     from engine.runtime.incidents import heard_by
 
-    handler = logging.StreamHandler()
-    handler.emit = lambda record: typer.echo(visible(record.getMessage()), err=True)  # type: ignore[method-assign]
-    with heard_by(handler, alone=True):
+    handler = logging.Handler(logging.INFO)
+    handler.emit = lambda record: hear(record.getMessage())  # type: ignore[method-assign]  # all it does
+    with heard_by(handler, alone=alone):
         yield
+
+
+def _show_error(line: str) -> None:
+    typer.echo(visible(line), err=True)
 
 
 def _report(started: list[tuple[Flow, Counts]], *, as_json: bool) -> None:

@@ -148,12 +148,8 @@ def _origin(messages: str, kind: Kind, queue: str, said: dict[str, Any]) -> Orig
     from engine.descriptor import Descriptor
     from spark_exec.readers import Origin
 
-    plain = Descriptor()
-    descriptor = plain._replace(
-        coded_char_set_id=plain.coded_char_set_id if said["--ccsid"] is None else said["--ccsid"],
-        encoding=plain.encoding if said["--encoding"] is None else said["--encoding"],
-        format=said["--format"] or "",
-    )
+    fields = {"coded_char_set_id": said["--ccsid"], "encoding": said["--encoding"], "format": said["--format"]}
+    descriptor = Descriptor()._replace(**{name: value for name, value in fields.items() if value is not None})
     check_descriptor(descriptor.coded_char_set_id, descriptor.encoding, descriptor.format)
     return Origin(messages, kind, queue, descriptor, said["--record-length"] or 0)
 

@@ -79,7 +79,7 @@ def _rows(tables: Tables, tree: Tree | None, known: Sequence[str] | None = None)
 
 def _text(tables: Tables, tree: Tree) -> Text:
     if isinstance(tree, Scalar):
-        return Text(None if tree.is_null else tree.text, tree.is_plain, tree.place)
+        return tables.value(tree)
     tables.complain(tree.place, "a value of a row is a text, a number, true, false or null")
     return Text(None)
 

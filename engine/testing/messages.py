@@ -78,6 +78,10 @@ class Tables:
         self.complain(tree.place, f"{what} must be a whole number")
         return otherwise
 
+    def value(self, tree: Scalar) -> Text:
+        """A value as it is written."""
+        return Text(None if tree.is_null else tree.text, tree.is_plain, tree.place)
+
     def decoded(self, tree: Tree | None, what: str, decode: Callable[[str], bytes]) -> bytes:
         """Bytes that a text stands for."""
         try:
@@ -201,7 +205,7 @@ class Messages:
             return {key.text: self._value(value) for key, value in tree.entries if self._leads_on(key)}
         if isinstance(tree, Sequence):
             return tuple(self._value(item) for item in tree.items)
-        return Text(None if tree.is_null else tree.text, tree.is_plain, tree.place)
+        return self.tables.value(tree)
 
     def _leads_on(self, key: Scalar) -> bool:
         try:
