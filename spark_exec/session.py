@@ -215,10 +215,10 @@ def without_profiles(master: str, conf: Mapping[str, str]) -> str:
 def executor_lines(planned: Plan, master: str, conf: Mapping[str, str]) -> Iterable[str]:
     """Yields which executors each group has, a line each; nothing where no group asks for any."""
     asked = planned.deployment.executors
-    why = without_profiles(master, conf) if asked else ""
+    if not asked:
+        return
+    why = without_profiles(master, conf)
     for group in dict.fromkeys(flow.group for flow in planned.flows):
-        if not asked:
-            return
         if group not in asked:
             yield f"execution group {group}: the executors of the session"
         elif why:
