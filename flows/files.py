@@ -103,17 +103,18 @@ def sound_flow(
 
 def is_flow_file(path: Path) -> bool:
     """Returns whether a YAML file is one of a flow or subflow, not of tests or a message set, by its beginning."""
-    return _begins(path, _FLOW_FILE) and not has_cases(path)
+    head = _head(path)
+    return _FLOW_FILE.search(head) is not None and _TEST_FILE.search(head) is None
 
 
 def has_cases(path: Path) -> bool:
     """Returns whether a YAML file is one of tests, by its beginning."""
-    return _begins(path, _TEST_FILE)
+    return _TEST_FILE.search(_head(path)) is not None
 
 
-def _begins(path: Path, pattern: re.Pattern[bytes]) -> bool:
+def _head(path: Path) -> bytes:
     with path.open("rb") as opened:
-        return pattern.search(opened.read(_HEAD)) is not None
+        return opened.read(_HEAD)
 
 
 def flow_files_in(folder: Path) -> list[str]:

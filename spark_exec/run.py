@@ -54,7 +54,7 @@ def carried(
     """The rows that come of a message set in one round: a DataFrame to a DataFrame, nothing is written.
 
     `frame` needs the columns `sequence` and `body`, and `queue` to say which flow a message is for; the columns of the
-    answer are those of `spark_exec.result_rows.RESULT`. `moment` are the date and the time that messages are put at,
+    answer are those of `spark_exec.rows.RESULT`. `moment` are the date and the time that messages are put at,
     as MQ writes them: without it, now. `executors` are the groups' resource profiles, where another round has had them.
     `rounds` says what the tasks of each flow, by its number, prepare databases under.
     """
