@@ -257,7 +257,7 @@ def _of_field(element: Element, field: Field, path: str, wanted: Wanted) -> Iter
             yield f"{path} is NULL, and may not be"
     elif wanted.values:
         yield from (f"{path} {problem}" for problem in problems_of(value, field.type, wanted.time_limit))
-        if field.fixed and field.default is not None and str(value) != field.default:
+        if field.fixed and field.default is not None and not _same(value, field.default):
             yield f"{path} is {value!r}, and must be {field.default}"
 
 
@@ -329,7 +329,17 @@ def _comparable(value: Any, text: str) -> tuple[Any, Any]:
             return Decimal(str(value)), Decimal(text)
         except InvalidOperation as error:
             raise ParserException(INVALID, f"the limit {text} is no number") from error
-    return (value.isoformat() if isinstance(value, date | time) else str(value)), text
+    return _moments(value, text) if isinstance(value, date | time) else (str(value), text)
+
+
+def _moments(value: Any, text: str) -> tuple[Any, Any]:
+    """A date or time and one that is written; as texts where the two are not of one kind, such as a year."""
+    try:
+        other = type(value).fromisoformat(text)
+    except ValueError:
+        return value.isoformat(), text
+    zones = {getattr(moment, "tzinfo", None) is None for moment in (value, other)}
+    return (value, other) if len(zones) == 1 else (value.isoformat(), text)
 
 
 def _same(value: Any, text: str) -> bool:
@@ -337,7 +347,9 @@ def _same(value: Any, text: str) -> bool:
         return value.hex() == text.lower()
     if isinstance(value, str):
         return value.rstrip(" ") == text.rstrip(" ")
-    own, other = _comparable(value, text) if not isinstance(value, bool) else (str(value).lower(), text)
+    if isinstance(value, bool):
+        return text in ({"true", "1"} if value else {"false", "0"})
+    own, other = _comparable(value, text)
     return bool(own == other)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import doctest
-from datetime import date
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +13,7 @@ import parsers.mrm
 from engine.errors import ParserException
 from engine.parser import NO_OPTIONS, Options
 from parsers.mrm import problems_of
+from parsers.mrm.cwf.properties import CwfField
 from parsers.mrm.model import Field, Group, SimpleType
 from tests.parsers.mrm.records import TEMPLATE, built, field, parser, read
 
@@ -52,6 +53,26 @@ def test_trees(values: dict[str, Any], said: str) -> None:
     assert caught.value.text.startswith(said)
 
 
+@pytest.mark.parametrize(
+    ("kind", "default", "value", "other"),
+    [
+        ("boolean", "true", True, False),
+        ("int", "07", 7, 8),
+        ("decimal", "1.5", Decimal("1.50"), Decimal("1.51")),
+        ("double", "1", 1.0, 1.5),
+        ("binary", "0A", b"\n", b"\r"),
+        ("dateTime", "2004-10-07T11:16:56", datetime(2004, 10, 7, 11, 16, 56), datetime(2004, 10, 7, 11, 16, 57)),
+        ("string", "AB", "AB  ", "AC"),
+    ],
+)
+def test_fixed_values(kind: Any, default: str, value: Any, other: Any) -> None:
+    """A value that is fixed may be written otherwise than the model has it."""
+    fixed = parser(Field("a", SimpleType(kind), default=default, fixed=True, physical={"CWF": CwfField(length=4)}))
+    fixed.validate(built(fixed, a=value), TEMPLATE, values=True)
+    with pytest.raises(ParserException, match=f"must be {default}"):
+        fixed.validate(built(fixed, a=other), TEMPLATE, values=True)
+
+
 def test_content_without_values() -> None:
     """Content alone is validated whatever the values are."""
     MRM.validate(built(MRM, a=128, c=2), TEMPLATE, values=False)
@@ -72,6 +93,11 @@ VALUES: list[tuple[SimpleType, Any, str]] = [
     (SimpleType("decimal", max_exclusive="1.5"), Decimal("1.5"), "is 1.5, and must be less than 1.5"),
     (SimpleType("double", min_exclusive="0"), 0.0, "is 0.0, and must be more than 0"),
     (SimpleType("date", max_inclusive="2004-02-29"), date(2004, 3, 1), "is 2004-03-01, and must be at most 2004-02-29"),
+    (SimpleType("dateTime", max_inclusive="2004-02-29T11:16:56.5"), datetime(2004, 2, 29, 11, 16, 56, 500_000), ""),
+    (SimpleType("time", enumeration=("09:00:00Z",)), time(9, tzinfo=UTC), ""),
+    (SimpleType("time", min_inclusive="09:00:00Z"), time(8, 59, tzinfo=UTC), "and must be at least 09:00:00Z"),
+    (SimpleType("gYear", min_inclusive="2005"), date(2004, 1, 1), "is 2004-01-01, and must be at least 2005"),
+    (SimpleType("boolean", enumeration=("1",)), True, ""),
     (SimpleType("decimal", total_digits=3), Decimal("12.34"), "is 12.34, and may have 3 digits"),
     (SimpleType("decimal", total_digits=3, fraction_digits=1), Decimal("12.30"), ""),
     (SimpleType("decimal", fraction_digits=1), Decimal("12.34"), "is 12.34, and may have 1 digits behind"),
