@@ -246,7 +246,7 @@ class Plans:
         """The plan of a group; that of one group is made once, however often it is met."""
         known = self._made.get(id(group))
         if known is None:
-            plans = tuple(self._field(each) for each in fields_of(group))
+            plans = tuple(self._field(each) for each in fields_of(group, self.definition.message_set))
             names = frozenset((plan.field.name, plan.field.namespace) for plan in plans)
             known = self._made[id(group)] = GroupPlan(group, plans, names=names)
             for plan in plans:

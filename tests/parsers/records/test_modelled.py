@@ -10,8 +10,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from engine.errors import ParserException
+from engine.message.received import Part, part_element
+from engine.parser import Follow, Form, Portion, Template
 from parsers.importers.copybook import read_text
 from parsers.importers.copybook.message_set import ImportOptions, PhysicalOptions, message_set_of
+from parsers.mrm import Library, Mrm
 from parsers.mrm.cwf.properties import CwfField, PhysicalType
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
 from parsers.mrm.tds.properties import TdsField, TdsGroup
@@ -209,3 +212,20 @@ def test_choice_that_is_as_long_as_what_is_there(data: str, said: dict[str, Any]
     else:
         found = file.decode(Cut(1, 0, raw, raw))
         assert said == found
+
+
+def test_message_in_document() -> None:
+    """A message in an MRM XML message has the types of its own definition, and is valid as that has it."""
+    inner = Message("A", Group((Field("n", SimpleType("int")),)))
+    messages = {"M": Message("M", Group((_KIND, Group((), "message")))), "A": inner}
+    mrm = Mrm(Library([MessageSet("SET", formats={"XML": WireFormatUse("XML", "XML")}, messages=messages)]))
+    template, data = Template("MRM", "SET", "M", "XML"), b"<M><kind>A</kind><A><n>7</n></A></M>"
+    tree = part_element(Part(mrm, Portion(data, 0, len(data), Follow("", 273, 1208), template)))
+    mrm.validate(tree, template, values=True)
+    found = tree.at("A", "n")
+    assert found is not None
+    assert found.value == 7
+    assert mrm.write(tree, Form(273, 1208, template)).endswith(data)
+    found.value = 2**31
+    with pytest.raises(ParserException, match=r"M\.A\.n is 2147483648, and does not fit into type int"):
+        mrm.validate(tree, template, values=True)
