@@ -18,7 +18,7 @@ from esql.emit.eval_scope import Given, GivenRoutine
 from esql.read import read_expression, read_file, read_statements
 from esql.runtime.linker import EntryPoint, Parts, executed, link
 from esql.runtime.program import Compiled
-from esql.scope import File, Library, resolve, routine_facts
+from esql.scope import File, Library, Resolution, resolve, routine_facts
 from esql.syntax.node import children
 from esql.text import StatementSpan, SyntaxProblems, decode, problem_at
 
@@ -121,22 +121,24 @@ def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ..
             found.extend(problems.problems)
     is_read = not found
     found.extend(_modules_twice(files))
+    files = [replace(file, kind=_kind(file.program)) for file in files]
+    resolutions, seen = _resolved(files)
     # what a file that cannot be read would declare is no fault of the others
-    found.extend(one for one in _meanings(files) if is_read or one.kind != "name")
+    found.extend(one for one in seen if is_read or one.kind != "name")
     if not any(problem.stops for problem in found):
         try:
-            _parts(files)
+            _emitted(files, resolutions)
         except SyntaxProblems as problems:
             found.extend(problems.problems)
     places = {name: at for at, (name, _) in enumerate(sources)}
     return tuple(sorted(found, key=lambda one: (places[one.file], one.line, one.column)))
 
 
-def _meanings(files: list[File]) -> Iterator[Problem]:
-    """Yields what the checks find in files that can be read."""
-    known = Library(tuple(replace(file, kind=_kind(file.program)) for file in files))
-    for file in known.files:
-        yield from problems_of(resolve(file.program, file.kind, known), known)
+def _resolved(files: Sequence[File]) -> tuple[list[Resolution], list[Problem]]:
+    """Returns what the names of files that are deployed together refer to, and what the checks find."""
+    known = Library(tuple(files))
+    resolutions = [resolve(file.program, file.kind, known) for file in files]
+    return resolutions, [problem for found in resolutions for problem in problems_of(found, known)]
 
 
 def read_program(data: bytes | str, name: str) -> syntax.Program:
@@ -169,9 +171,12 @@ def _kind(program: syntax.Program) -> str | None:
 def _parts(files: list[File], kind: str = "", *, trace: str = "") -> Parts:
     _refuse(list(_modules_twice(files)))
     files = [replace(file, kind=None if kind == ANY_KIND else kind or _kind(file.program)) for file in files]
-    known = Library(tuple(files))
-    resolutions = [resolve(file.program, file.kind, known) for file in files]
-    _refuse([problem for found in resolutions for problem in problems_of(found, known) if problem.stops])
+    resolutions, problems = _resolved(files)
+    _refuse([problem for problem in problems if problem.stops])
+    return _emitted(files, resolutions, trace=trace)
+
+
+def _emitted(files: Sequence[File], resolutions: Sequence[Resolution], *, trace: str = "") -> Parts:
     deployment = Deployment(routine_facts(resolutions), resolutions, trace=trace)
     emitted = [deployment.emit(one, file.name, file.lines()) for one, file in zip(resolutions, files, strict=True)]
     _refuse([problem for one in emitted for problem in one.problems])
@@ -213,7 +218,7 @@ def _refuse(problems: Sequence[Problem]) -> None:
         raise SyntaxProblems(tuple(problems))
 
 
-def _entry_points(emitted: list[Emitted], files: list[File]) -> Iterator[EntryPoint]:
+def _entry_points(emitted: Sequence[Emitted], files: Sequence[File]) -> Iterator[EntryPoint]:
     """Yields where the code is entered; each entrance starts the variables of all schemas, then those of its module."""
     starts = [slot for one in emitted for slot in one.starts]
     shares = [slot for one in emitted for slot in one.shares]

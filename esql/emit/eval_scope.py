@@ -64,11 +64,8 @@ class Given(NamedTuple):
 
 def _to_data(value: Any) -> Any:
     if isinstance(value, syntax.Node):
-        parts = {one.name: getattr(value, one.name) for one in fields(value) if one.compare}
-        return {
-            "": type(value).__name__,
-            **{title: _to_data(part) for title, part in parts.items() if part is not None},
-        }
+        said = [one.name for one in fields(value) if one.compare and getattr(value, one.name) is not None]
+        return {"": type(value).__name__, **{title: _to_data(getattr(value, title)) for title in said}}
     return [_to_data(one) for one in value] if isinstance(value, tuple) else value
 
 
