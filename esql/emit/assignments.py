@@ -57,7 +57,7 @@ def _set_statement(body: Body, node: syntax.SetStatement) -> None:
 
 
 def _set_variable(body: Body, variable: Variable, target: syntax.Path, source: syntax.Node) -> None:
-    value = tracing.stored(body, target, body.expression(source))
+    value = tracing.assigned(body, "trace_stored", target, body.expression(source))
     made = None
     if variable.type_name == INTEGER and isinstance(value.formula, Formula) and body.is_local(variable):
         direct = not body.has_handlers and variable not in body.settled
@@ -95,7 +95,7 @@ def give_list(body: Body, target: syntax.Path, items: ast.expr) -> None:
 
 
 def _set_attribute(body: Body, node: syntax.SetStatement) -> None:
-    value = tracing.stored(body, node.target, body.expression(node.source)).code
+    value = tracing.assigned(body, "trace_stored", node.target, body.expression(node.source)).code
     held = body.hold(value)
     target = ensured(body, node.target)
     if node.attribute == "VALUE":
@@ -111,7 +111,7 @@ def _give_field(body: Body, target: syntax.Path, source: syntax.Node) -> None:
         give_code(body, target, call("the", body.items(source)), function="give", always=False)
         return
     if not is_complex(body, source):
-        _give_scalar(body, target, tracing.given(body, target, body.expression(source)))
+        _give_scalar(body, target, tracing.assigned(body, "trace_given", target, body.expression(source)))
         return
     if not tracing.is_debug(body) and _copy_child(body, target, source):
         return

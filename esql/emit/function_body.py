@@ -23,7 +23,6 @@ from esql.emit.python_nodes import (
     constant,
     do,
     function,
-    is_true,
     item,
     locate,
     method,
@@ -121,8 +120,7 @@ class Body:
         emit = self.tables.conditions.get(type(node)) if wanted and not tracing.is_debug(self) else None
         test = None if emit is None else emit(self, node)
         if test is None:
-            value = self.truth(node, "IF")
-            test = is_true(value.code) if wanted else ast.Compare(value.code, [ast.Is()], [ast.Constant(False)])
+            test = compare(self.truth(node, "IF").code, ast.Is(), constant(wanted))
         test = expression_alone(self, node, test)
         self.locate(test, node)
         return test

@@ -65,11 +65,6 @@ def _told_by_identity(value: ast.expr) -> ast.expr:
     return ast.Constant(True) if is_literal else value
 
 
-def is_true(value: ast.expr) -> ast.Compare:
-    """`value is True`."""
-    return compare(value, ast.Is(), ast.Constant(True))
-
-
 def all_evaluated(tests: Sequence[ast.expr], join: ast.operator) -> list[ast.expr]:
     """The tests, first those that take work, joined by & or | into one: none of these is passed over."""
     working = [test for test in tests if any(isinstance(part, ast.NamedExpr) for part in ast.walk(test))]

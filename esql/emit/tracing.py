@@ -46,14 +46,12 @@ def value(body: Body, node: syntax.Node, found: Value) -> Value:
     return Value(traced, found.type, nullable=found.nullable)
 
 
-def stored(body: Body, target: syntax.Path, value: Value) -> Value:
-    """A value that a variable is given, which says so."""
-    return _assigned(body, "trace_stored", target, value)
-
-
-def given(body: Body, target: syntax.Path, value: Value) -> Value:
-    """A value that a field is given, which says so."""
-    return _assigned(body, "trace_given", target, value)
+def assigned(body: Body, function: str, target: syntax.Path, value: Value) -> Value:
+    """A value that a variable or a field is given, which says so by `trace_stored` or `trace_given`."""
+    if not is_debug(body):
+        return value
+    traced = call(function, name(_HERE), _text(format_expression(target)), value.code)
+    return Value(traced, value.type, nullable=value.nullable)
 
 
 def copied(body: Body, source: syntax.Node, target: syntax.Path, code: ast.expr) -> ast.expr:
@@ -70,13 +68,6 @@ def untraced(code: ast.expr) -> ast.expr:
         case ast.Call(func=ast.Name(id="trace_value" | "trace_finished"), args=[*_, inner]):
             return inner
     return code
-
-
-def _assigned(body: Body, function: str, target: syntax.Path, value: Value) -> Value:
-    if not is_debug(body):
-        return value
-    traced = call(function, name(_HERE), _text(format_expression(target)), value.code)
-    return Value(traced, value.type, nullable=value.nullable)
 
 
 def _operation(node: syntax.Node) -> tuple[str, tuple[syntax.Expression, ...]]:

@@ -101,30 +101,20 @@ def _block(head: str, last: str, end: str) -> Callable[[Any, int], Iterator[Line
     return lines
 
 
-def _case(node: syntax.CaseStatement, indent: int) -> Iterator[Line]:
-    operand = "" if node.operand is None else f" {assigned(node.operand)}"
-    yield opening(indent, f"CASE{operand}", node, node.operand)
-    for branch in node.branches:
-        yield opening(indent, f"WHEN {assigned(branch.condition)} THEN", branch, branch.condition)
-        yield from statements(branch.body, indent + 1)
-    yield from _otherwise(node, indent)
-    yield closing(indent, "END CASE;", node)
-
-
-def _if(node: syntax.If, indent: int) -> Iterator[Line]:
-    word = "IF"
+def _choice(node: syntax.If | syntax.CaseStatement, indent: int) -> Iterator[Line]:
+    word, next_word, end = "IF", "ELSEIF", "END IF;"
+    if isinstance(node, syntax.CaseStatement):
+        word, next_word, end = "WHEN", "WHEN", "END CASE;"
+        operand = "" if node.operand is None else f" {assigned(node.operand)}"
+        yield opening(indent, f"CASE{operand}", node, node.operand)
     for branch in node.branches:
         yield opening(indent, f"{word} {assigned(branch.condition)} THEN", branch, branch.condition)
         yield from statements(branch.body, indent + 1)
-        word = "ELSEIF"
-    yield from _otherwise(node, indent)
-    yield closing(indent, "END IF;", node)
-
-
-def _otherwise(node: syntax.If | syntax.CaseStatement, indent: int) -> Iterator[Line]:
+        word = next_word
     if node.otherwise is not None:
         yield Line(indent, "ELSE", node.else_position)
         yield from statements(node.otherwise, indent + 1)
+    yield closing(indent, end, node)
 
 
 def _handler(node: syntax.DeclareHandler, indent: int) -> Iterator[Line]:
@@ -171,8 +161,8 @@ def _module(node: syntax.Module, indent: int) -> Iterator[Line]:
 
 _BLOCKS: dict[type, Callable[[Any, int], Iterator[Line]]] = {
     syntax.Compound: _block("{label!l:…: }BEGIN{atomic: ATOMIC| NOT ATOMIC}", "", "END{label!l: };"),
-    syntax.CaseStatement: _case,
-    syntax.If: _if,
+    syntax.CaseStatement: _choice,
+    syntax.If: _choice,
     syntax.For: _block("{label!l:…: }FOR {correlation!d} AS {source} DO", "source", "END FOR{label!l: };"),
     syntax.Loop: _block("{label!l:…: }LOOP", "", "END LOOP{label!l: };"),
     syntax.Repeat: _block("{label!l:…: }REPEAT", "", "UNTIL {condition} END REPEAT{label!l: };"),

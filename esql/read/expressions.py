@@ -170,25 +170,18 @@ def _is(operand: syntax.Expression, context: Any, source: Source) -> syntax.Expr
     return syntax.Is(operand, state, context.negated is not None, position=source.of(context))
 
 
-def _between(operand: syntax.Expression, context: Any, source: Source) -> syntax.Expression:
-    return syntax.Between(
-        operand,
-        expression(context.low, source),
-        expression(context.high, source),
-        context.order is not None and context.order.text.upper() == "SYMMETRIC",
-        context.negated is not None,
-        position=source.of(context),
-    )
+def _is_said(token: Any, _: Source) -> bool:
+    return token is not None
 
 
-def _in(operand: syntax.Expression, context: Any, source: Source) -> syntax.Expression:
-    choices = each(context.choices, source)
-    return syntax.In(operand, choices, context.negated is not None, position=source.of(context))
+def _joined(node: Callable[..., syntax.Expression], **parts: Read) -> Callable[[Any, Any, Source], syntax.Expression]:
+    """Returns what builds a condition of its operand, and of the parts that the context has under these names."""
 
+    def join(operand: syntax.Expression, context: Any, source: Source) -> syntax.Expression:
+        fields = [read(getattr(context, name), source) for name, read in parts.items()]
+        return node(operand, *fields, position=source.of(context))
 
-def _like(operand: syntax.Expression, context: Any, source: Source) -> syntax.Expression:
-    pattern, escape = expression(context.pattern, source), optional(context.escape, source)
-    return syntax.Like(operand, pattern, escape, context.negated is not None, position=source.of(context))
+    return join
 
 
 _JOINS = {
@@ -199,9 +192,15 @@ _JOINS = {
     Rules.DisjunctionContext: _operation,
     Rules.ComparisonContext: _comparison,
     Rules.IsConditionContext: _is,
-    Rules.BetweenConditionContext: _between,
-    Rules.InConditionContext: _in,
-    Rules.LikeConditionContext: _like,
+    Rules.BetweenConditionContext: _joined(
+        syntax.Between,
+        low=expression,
+        high=expression,
+        order=lambda token, source: maybe(word)(token, source) == "SYMMETRIC",
+        negated=_is_said,
+    ),
+    Rules.InConditionContext: _joined(syntax.In, choices=each, negated=_is_said),
+    Rules.LikeConditionContext: _joined(syntax.Like, pattern=expression, escape=optional, negated=_is_said),
 }
 
 _LOGIC = (Rules.ConjunctionContext, Rules.DisjunctionContext)
