@@ -67,7 +67,7 @@ def upgrade(folder: Path) -> Path | None:
         except (lmdb.Error, OSError) as error:
             if done:
                 raise _refused(folder, error, f"a part is done, and the store as it was is in {backup}") from error
-            shutil.rmtree(backup)
+            shutil.rmtree(backup, ignore_errors=True)
             raise _refused(folder, error, "the store is as it was") from error
     finally:
         lock.release()

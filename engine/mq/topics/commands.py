@@ -253,11 +253,13 @@ def _publish(manager: QueueManager, work: Work, command: Asked) -> Answered:
 
 def _comes_round(manager: QueueManager, subscription: Subscription) -> bool:
     """Returns True for a subscription that a command does not publish to: its queue would have it published again."""
-    found = manager.directory.behind(subscription.queue)
-    if found is None or found.definition.name not in QUEUES:
+    name = subscription.queue
+    if name in manager.directory.aliases and (found := manager.directory.behind(name)) is not None:
+        name = found.definition.name
+    if name not in QUEUES:
         return False
     text = "subscription %s is not sent what a command publishes, as %s would publish it again: name another queue"
-    _LOG.warning(text, subscription.name, found.definition.name)
+    _LOG.warning(text, subscription.name, name)
     return True
 
 
