@@ -240,7 +240,7 @@ class Worker:
     ) -> Running:
         """Reach the AMQP broker that has the group's queues; a flow that asks for more than that has is refused."""
         queues = outside.queues(self._place.broker)
-        from engine.transports.amqp.limits import at_least_once, check_flow  # noqa: PLC0415  # a package of its own
+        from engine.transports.amqp.missing_features import at_least_once, check_flow  # noqa: PLC0415  # a package of its own
 
         if said := at_least_once(self._job.use.name, check_flow(queues, first)):
             logging.getLogger("penstock.amqp").warning("%s", said)

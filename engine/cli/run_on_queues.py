@@ -50,13 +50,13 @@ class AmqpHeld:
 
     def coordinator(self, sources: Sources) -> NoReturn:
         """Refuses to coordinate databases."""
-        from engine.transports.amqp.limits import not_coordinated
+        from engine.transports.amqp.missing_features import not_coordinated
 
         raise not_coordinated()
 
     def check(self, flow: Flow, deployed: DeployedFlow) -> None:
         """Refuses a flow that asks for more than the broker has, and one whose queue is not there."""
-        from engine.transports.amqp.limits import at_least_once, check_flow
+        from engine.transports.amqp.missing_features import at_least_once, check_flow
 
         if said := at_least_once(flow.qualified_name, check_flow(self._queues, deployed)):
             typer.echo(said, err=True)

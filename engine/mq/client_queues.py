@@ -10,7 +10,7 @@ from typing import Final
 from engine.descriptor import NO_ID, NON_PERSISTENT, PERSISTENT, SEGMENTATION_ALLOWED, UNLIMITED, Descriptor
 from engine.flow.put_rules import MAX_PRIORITY
 from engine.mq.admission import by_default, completed, stamp_of
-from engine.mq.server_operations import Facts
+from engine.mq.served_manager import Facts
 
 _LEAST_ROOM: Final = 64  # messages that a queue must still take for a put not to ask
 _IDS: Final = 4096  # reserved at once

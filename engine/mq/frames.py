@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, ConfigurationException, MessageException
 from engine.mq.packed_descriptor import pack, received, unpack
-from engine.mq.server_operations import Facts
+from engine.mq.served_manager import Facts
 from engine.work import NO_ORDER, Arrival, Order, QueueAttributes, Selection
 
 PROTOCOL: Final = 3

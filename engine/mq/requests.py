@@ -15,7 +15,7 @@ from engine.errors import BrokerError, ConfigurationException
 from engine.mq import frames
 from engine.mq.conversation import UNFOUNDED
 from engine.mq.protection.policies import policies_of
-from engine.mq.server_operations import unprotected
+from engine.mq.served_manager import unprotected
 from engine.work import Arrival, Selection
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from engine.mq.addresses import SOCKET, Peer, listening, name_of, peer
 from engine.mq.channel import Channel
 from engine.mq.requests import Requests
 from engine.mq.security.user_view import Guarded
-from engine.mq.server_operations import Facts
+from engine.mq.served_manager import Facts
 from engine.mq.session import Session
 from engine.mq.session_gets import look_again, time_over
 from engine.mq.socket_poll import ENDED, READS, WRITES, poll
@@ -27,7 +27,7 @@ from engine.mq.spare_descriptor import SpareDescriptor
 if TYPE_CHECKING:
     from engine.mq.conversation import Conversation
     from engine.mq.frames import Get
-    from engine.mq.server_operations import Served
+    from engine.mq.served_manager import Served
 
 _LOG: Final = logging.getLogger("penstock.queues")
 _MOST_HELD: Final = 512 * 1024 * 1024  # bytes of all units that are not committed

@@ -11,7 +11,7 @@ from engine.mq import frames
 from engine.mq.addresses import Peer
 from engine.mq.conversation import UNFOUNDED, Conversation, Frame
 from engine.mq.frames import Get
-from engine.mq.server_operations import Unfinished, unprotected
+from engine.mq.served_manager import Unfinished, unprotected
 from engine.mq.session_gets import begin_get, stop_waiting
 from engine.work import Arrival, QueueAttributes
 

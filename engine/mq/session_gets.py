@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from engine.errors import BrokerError
 from engine.mq import frames
 from engine.mq.frames import Get
-from engine.mq.server_operations import Unfinished, check_units
+from engine.mq.served_manager import Unfinished, check_units
 from engine.mq.waiting_gets import get_or_wait, register
 from engine.work import Arrival
 

@@ -15,7 +15,7 @@ from engine.mq.refusals import too_many
 from engine.mq.reports import COD, is_asked, on_arrival, put_report, report
 from engine.mq.security.authorities import INQ
 from engine.mq.segments import taken_whole
-from engine.mq.server_operations import Unfinished
+from engine.mq.served_manager import Unfinished
 from engine.mq.streams import add_streamed
 from engine.mq.turns import interruption, wait_for
 from engine.mq.waiting_gets import looked_further

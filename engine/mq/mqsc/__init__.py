@@ -11,7 +11,7 @@ from engine.errors import BrokerError, MessageException
 from engine.mq.mqsc.defining import CHANGES, expire, forget
 from engine.mq.mqsc.displaying import display
 from engine.mq.mqsc.errors import WrongCommandError
-from engine.mq.mqsc.objects import KINDS, STATUS, SYNONYMS, VERBS, Objects
+from engine.mq.mqsc.object_kinds import KINDS, STATUS, SYNONYMS, VERBS, Objects
 from engine.mq.mqsc.reading import Command, Parameter, Value, read
 from engine.mq.mqsc.security import (
     delete_authorities,

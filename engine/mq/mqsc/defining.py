@@ -9,7 +9,7 @@ from engine.mq.attribute_values import Attribute, Value, checked_name
 from engine.mq.attributes import ATTRIBUTES, find
 from engine.mq.expiry import EXPIRY
 from engine.mq.mqsc.errors import WrongCommandError
-from engine.mq.mqsc.objects import Kind, Objects
+from engine.mq.mqsc.object_kinds import Kind, Objects
 from engine.mq.mqsc.reading import Parameter
 
 _NOWHERE: Final = "takes no value; leave the parentheses out"

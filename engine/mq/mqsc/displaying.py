@@ -13,7 +13,7 @@ from engine.catalog import did_you_mean
 from engine.mq.attribute_values import Value
 from engine.mq.attributes import ATTRIBUTES, find
 from engine.mq.mqsc.errors import WrongCommandError
-from engine.mq.mqsc.objects import KINDS, STATUS, Kind, Objects
+from engine.mq.mqsc.object_kinds import KINDS, STATUS, Kind, Objects
 from engine.mq.mqsc.reading import Parameter
 
 Shown = tuple[tuple[str, Value], ...]

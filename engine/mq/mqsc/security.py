@@ -10,7 +10,7 @@ from engine.catalog import did_you_mean
 from engine.mq.attribute_values import Value
 from engine.mq.mqsc.defining import name_of
 from engine.mq.mqsc.errors import WrongCommandError
-from engine.mq.mqsc.objects import Objects
+from engine.mq.mqsc.object_kinds import Objects
 from engine.mq.mqsc.reading import Parameter
 from engine.mq.protection.policies import POLICY
 from engine.mq.security.profiles import Profiles

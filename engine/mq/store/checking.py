@@ -16,7 +16,7 @@ from typing import Any, Final
 import lmdb
 
 from engine.errors import BrokerError
-from engine.mq.store import pages
+from engine.mq.store import page_checks
 from engine.mq.store.environment import Environment, read_format
 from engine.mq.store.keys import CHUNK, EXPIRY, NUMBER, ORDER, ORDER_AT, id_keys, order_of
 from engine.mq.store.reading import stored_of
@@ -154,7 +154,7 @@ def _of_pages(environment: Environment) -> list[str]:
     with open(environment.path / "data.mdb", "rb") as file:
         while True:
             with environment.read() as transaction:
-                found = pages.problems(file.fileno(), transaction.id())
+                found = page_checks.problems(file.fileno(), transaction.id())
             if found is not None:  # the transaction was not the last any more when the walk began
                 return found
 

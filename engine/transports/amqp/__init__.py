@@ -16,9 +16,9 @@ from engine.descriptor import NO_ID, PERSISTENT, Descriptor
 from engine.errors import MessageException
 from engine.message.topics import ADDRESS
 from engine.transports.amqp.address import Address, read_address
-from engine.transports.amqp.limits import refuse_selection
 from engine.transports.amqp.links import CONNECTION_BROKEN, UNKNOWN_OBJECT_NAME, Links, Peer, Received
 from engine.transports.amqp.messages import Identifiers, expires_at, put_moment, read_message, write_message
+from engine.transports.amqp.missing_features import refuse_selection
 from engine.work import Arrival, QueueAttributes, Selection
 
 _EIGHT_BYTES: Final = (1 << 64) - 1

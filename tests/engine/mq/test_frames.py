@@ -11,7 +11,7 @@ from engine.errors import BrokerError, ConfigurationException, MessageException
 from engine.mq import frames
 from engine.mq.channel import BadFrameError, Channel
 from engine.mq.packed_descriptor import pack
-from engine.mq.server_operations import Facts
+from engine.mq.served_manager import Facts
 from engine.work import Arrival, Order, QueueAttributes, Selection
 
 NAMES = st.text(st.characters(codec="utf-8"), max_size=48)

@@ -17,7 +17,7 @@ from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq import QueueManager, pcf
 from engine.mq.message_json import from_line, to_line
-from engine.mq.server_operations import unprotected
+from engine.mq.served_manager import unprotected
 from engine.work import Selection
 from tests.engine.mq.served import serving
 

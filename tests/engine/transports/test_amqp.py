@@ -15,7 +15,7 @@ from engine.descriptor import Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.runtime.deployment import deploy
 from engine.transports.amqp import AmqpQueues
-from engine.transports.amqp.limits import refuse_flow
+from engine.transports.amqp.missing_features import refuse_flow
 from engine.transports.memory import MemoryQueues
 from engine.work import Selection
 from flows.files import load_flow

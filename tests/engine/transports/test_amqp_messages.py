@@ -14,9 +14,9 @@ from engine.errors import BrokerError, ConfigurationException, Place
 from engine.mq.properties import split
 from engine.mq.property_types import I1, I2, I8, R4, Property
 from engine.transports.amqp.address import read_address
-from engine.transports.amqp.limits import find_problems, refuse_selection
 from engine.transports.amqp.links import Peer
 from engine.transports.amqp.messages import Identifiers, read_message, write_message
+from engine.transports.amqp.missing_features import find_problems, refuse_selection
 from engine.work import Selection
 
 RABBIT = Peer("RabbitMQ", "3.10.8", transactions=False, selectors=False, browsing=False, drains=False, counts=False)
