@@ -1,4 +1,4 @@
-"""The seams of a queue manager that its server needs: nothing that a server calls waits, and nothing takes long."""
+"""A queue manager as its server calls it: nothing that is called waits, and nothing takes long."""
 
 from __future__ import annotations
 
