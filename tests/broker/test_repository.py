@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,7 +48,7 @@ def test_server_that_is_away(server: Server, tmp_path: Path) -> None:
     server.execute("CREATE DATABASE away")
     with broker(tmp_path, flow(tmp_path, "F"), more=f"repository: {server.url('away')}\n") as made:
         name, new = str(made.folder), str(flow(tmp_path, "F", by="2"))
-        server.stop(signal.SIGQUIT)
+        server.stop()
         try:
             refused = made.run("deploy", name, new, fails=True)
             assert 1 == len(refused.splitlines())
