@@ -36,6 +36,7 @@ DANGER_ALLOWED = {
 }
 
 FORBIDDEN_NAMES = re.compile(r"_*(utils?|commons?|helpers?|base|misc)")
+QUESTION_WORDS = ("What", "Whether", "Who", "Where", "How", "Which", "When")
 CONSTANT_NAME = re.compile(r"_*[A-Z][A-Z0-9_]*|__\w+__")
 MUTABLE_CALLS = (
     *("dict", "list", "set", "bytearray", "deque", "defaultdict", "OrderedDict", "Counter", "ChainMap"),
@@ -180,6 +181,14 @@ def docstring(src: Source) -> Iterator[str]:
         yield f"{src.path}:1: no docstring; say in one sentence what is found here"
 
 
+def riddles(src: Source) -> Iterator[str]:
+    for node in ast.walk(src.tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = (ast.get_docstring(node) or "").partition(" ")[0]
+            if first in QUESTION_WORDS:
+                yield src.at(node, f"a docstring begins with {first}: write a sentence with a subject and a verb")
+
+
 def printing(src: Source) -> Iterator[str]:
     if within(src.module, "engine.cli"):
         return
@@ -207,7 +216,7 @@ def danger(src: Source) -> Iterator[str]:
 Rule = Callable[[Source], Iterator[str]]
 EVERYWHERE: tuple[Rule, ...] = (length, names, docstring)
 IN_PACKAGES: tuple[Rule, ...] = (
-    *(foreign_imports, packages_from_outside, state, printing, danger, private_names, inside_of_tree),
+    *(foreign_imports, packages_from_outside, state, riddles, printing, danger, private_names, inside_of_tree),
 )
 
 
@@ -294,6 +303,8 @@ CASES: tuple[tuple[Rule, str, str, str | None], ...] = (
     (names, "nodes/database.py", "", None),
     (docstring, "nodes/x.py", "'''What is here.'''", None),
     (docstring, "nodes/x.py", "# What is here.\nimport os", "nodes/x.py:1: no docstring"),
+    (riddles, "nodes/x.py", "def f():\n    'What a put returns.'", "nodes/x.py:1: a docstring begins with What"),
+    (riddles, "nodes/x.py", "'Returns what was put.'", None),
     (printing, "nodes/x.py", "def f():\n    print(1)", "nodes/x.py:2: prints"),
     (printing, "engine/cli/run.py", "print(1)", None),
     (danger, "engine/x.py", "import pickle", "engine/x.py:1: uses pickle"),

@@ -1,10 +1,8 @@
 """DESIGN.md tells the truth: the layout that it draws is the tree's."""
 
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("engine", "nodes", "esql", "parsers", "flows", "spark_exec")
+from tests.sources import PACKAGES, ROOT, sources
 
 
 def _rows() -> dict[str, str]:
@@ -48,3 +46,20 @@ def test_every_package_stands_in_the_layout() -> None:
     }
 
     assert sorted(packages - set(_rows())) == []
+
+
+def test_sizes_of_rooms() -> None:
+    """Every room has a line in the table of sizes, which is right within a tenth."""
+    table = (ROOT / "DESIGN.md").read_text("utf-8").partition("## 11. ")[2]
+    rows = re.findall(r"^\| ([\w/]+)(?: \([^|]*\))? \| ([\d,]+) \|", table, re.MULTILINE)
+    told = {room: int(lines.replace(",", "")) for room, lines in rows}
+    sizes = dict.fromkeys(told, 0)
+    for src in sources():
+        room = src.path.rpartition("/")[0] if src.path.startswith("engine/") else src.path.partition("/")[0]
+        room = "/".join(room.split("/")[:2])
+        if room in PACKAGES or room.startswith("engine/"):
+            sizes[room] = sizes.get(room, 0) + src.text.count("\n")
+
+    assert {
+        room: (lines, told.get(room)) for room, lines in sizes.items() if not 0.9 < told.get(room, 0) / lines < 1.1
+    } == {}
