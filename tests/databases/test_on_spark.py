@@ -59,7 +59,7 @@ def test_a_worker_looks_names_up(tmp_path: Path, url: str, sources: Sources) -> 
     define(sources, ITEMS)
     flow = load_flow(str(flow_in(tmp_path, READ, "SET OutputRoot = InputRoot;")))
     databases = Databases(sources.definitions)
-    assert built(ship(flow), databases).entrances
+    assert built(ship(flow), databases).flow.entrances
     missing = load_flow(str(flow_in(tmp_path, READ.replace("ITEMS", "ITEM"), "SET OutputRoot = InputRoot;")))
     with pytest.raises(ConfigurationException, match="there is no table ITEM"):
         built(ship(missing), databases)

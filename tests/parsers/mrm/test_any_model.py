@@ -16,7 +16,7 @@ from parsers.mrm.tds import TaggedText
 from parsers.mrm.tds.properties import TdsField, TdsFormat, TdsGroup
 from parsers.mrm.xml import ModelledDocument
 from parsers.mrm.xml.values import XmlField, XmlFormat
-from tests.parsers.mrm.texts import built, plain
+from tests.parsers.mrm.texts import Mrm, built, plain
 
 KINDS = ("string", "integer", "decimal", "boolean")
 WORDS = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=6)
@@ -34,16 +34,9 @@ SEPARATIONS = (
 RENDERINGS = ("XMLElement", "XMLAttribute", "XMLElementAttrID", "XMLElementAttrVal", "XMLElementAttrIDVal")
 
 
-class _Mrm:
-    """What stands for the parser while one codec is looked at."""
-
-    def __init__(self, own: Any) -> None:
-        self.read = own.read
-
-
 def comes_back(own: Any, tree: list[Any], data: bytes) -> tuple[list[Any], bytes]:
     """What is read of data, and what is written for a changed copy that was changed back."""
-    part = Part(_Mrm(own), Portion(data, 0, len(data), Follow("", 273, 1208)))  # type: ignore[arg-type]
+    part = Part(Mrm(own), Portion(data, 0, len(data), Follow("", 273, 1208)))  # type: ignore[arg-type]
     read = Element("MRM", "", NAME, part)
     found = plain(read)
     again = copy(read)

@@ -20,7 +20,7 @@ from parsers.mrm.model import Definition, Field, Group, Message, MessageSet, Sim
 from parsers.mrm.xml import ModelledDocument
 from parsers.mrm.xml.source import Document, Place
 from parsers.mrm.xml.values import XmlField, XmlFormat, XmlMessage
-from tests.parsers.mrm.texts import built, plain
+from tests.parsers.mrm.texts import Mrm, built, plain
 
 UTF_8 = 1208
 
@@ -38,16 +38,9 @@ def codec(group: Group, message: XmlMessage | None = None, **settings: Any) -> M
     return ModelledDocument(Definition(MessageSet("SET", formats=formats, messages=messages), messages["Order"], "Doc"))
 
 
-class _Mrm:
-    """What stands for the parser while one codec is looked at."""
-
-    def __init__(self, own: ModelledDocument) -> None:
-        self.read = own.read
-
-
 def read(own: ModelledDocument, text: str) -> Element:
     data = text.encode()
-    return Element("MRM", "", NAME, Part(_Mrm(own), Portion(data, 0, len(data), Follow("", 273, UTF_8))))  # type: ignore[arg-type]
+    return Element("MRM", "", NAME, Part(Mrm(own), Portion(data, 0, len(data), Follow("", 273, UTF_8))))  # type: ignore[arg-type]
 
 
 def write(own: ModelledDocument, element: Element, ccsid: int = UTF_8) -> bytes:

@@ -16,7 +16,7 @@ from engine.parser import Follow, Form, Portion
 from engine.tree.element import Element
 from engine.tree.source import NAME
 from parsers.mrm.tds import TaggedText
-from tests.parsers.mrm.texts import _Mrm, built, codec, complex_, group, plain, simple
+from tests.parsers.mrm.texts import Mrm, built, codec, complex_, group, plain, simple
 
 BIG, LITTLE, S390 = 273, 546, 785
 LATIN, UTF_8, EBCDIC = 819, 1208, 500
@@ -24,7 +24,7 @@ LATIN, UTF_8, EBCDIC = 819, 1208, 500
 
 def read(own: TaggedText, data: bytes, ccsid: int = LATIN, encoding: int = BIG) -> Element:
     portion = Portion(data, 0, len(data), Follow("", encoding, ccsid))
-    return Element("MRM", "", NAME, Part(_Mrm(own), portion))  # type: ignore[arg-type]  # as much as is looked at
+    return Element("MRM", "", NAME, Part(Mrm(own), portion))  # type: ignore[arg-type]  # as much as is looked at
 
 
 def write(own: TaggedText, values: list[Any], ccsid: int = LATIN, encoding: int = BIG) -> bytes:

@@ -25,7 +25,7 @@ from parsers.records.json_fields import coding_of
 from parsers.records.layout_table import model_data
 from parsers.records.record_file import Choices, record_file
 from tests.limits import bounded
-from tests.parsers.mrm.texts import _Mrm, built
+from tests.parsers.mrm.texts import Mrm, built
 from tests.parsers.mrm.texts import read as read_text_message
 
 MANY = 2**31 - 1
@@ -61,7 +61,7 @@ def test_a_record_of_empty_fields(members: tuple[Any, ...]) -> None:
 
 
 def _opened(own: Codec, data: bytes) -> Element:
-    return Element("MRM", "", NAME, Part(_Mrm(own), Portion(data, 0, len(data), Follow("", 273, 1208))))  # type: ignore[arg-type]
+    return Element("MRM", "", NAME, Part(Mrm(own), Portion(data, 0, len(data), Follow("", 273, 1208))))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

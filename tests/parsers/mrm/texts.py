@@ -43,17 +43,19 @@ def codec(content: Group, settings: TdsFormat | None = None, **others: Group) ->
     return TaggedText(Definition(made, messages["M"], "Text"))
 
 
-class _Mrm:
-    """What stands for the parser while one codec is looked at."""
+class Mrm:
+    """Stands for the parser while one codec is looked at."""
 
-    def __init__(self, own: TaggedText) -> None:
+    name = "MRM"
+
+    def __init__(self, own: Any) -> None:
         self.read = own.read
 
 
 def read(own: TaggedText, text: str, ccsid: int = LATIN) -> Element:
     data = text.encode({LATIN: "latin-1", 1208: "utf-8", 500: "cp500"}[ccsid])
     portion = Portion(data, 0, len(data), Follow("", 273, ccsid))
-    return Element("MRM", "", NAME, Part(_Mrm(own), portion))  # type: ignore[arg-type]
+    return Element("MRM", "", NAME, Part(Mrm(own), portion))  # type: ignore[arg-type]
 
 
 def plain(element: Element) -> Any:
