@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
+import psutil
 import psycopg
 
 from engine.costs import databases
@@ -21,18 +20,28 @@ class Server(databases.Server):
     def kill(self) -> None:
         """End all of its processes by SIGKILL, as what runs out of memory is ended."""
         if self.process is not None:
-            own = self.process.pid
-            os.kill(own, signal.SIGSTOP)  # it would start anew what is killed
-            for child in Path(f"/proc/{own}/task/{own}/children").read_text("ascii").split():
-                os.kill(int(child), signal.SIGKILL)
-            self.process.kill()
+            own = psutil.Process(self.process.pid)
+            own.suspend()  # it would start anew what is killed
+            children = own.children()
+            for process in (*children, own):
+                process.kill()
             self.stop()
+            while not all(map(_has_ended, children)):  # else it may still have the memory that the next one takes
+                time.sleep(0.01)
 
     def execute(self, sql: str, database: str = "postgres") -> list[tuple[object, ...]]:
         """Execute a statement by a connection of its own."""
         with psycopg.connect(f"host={self.folder} user=postgres dbname={database}", autocommit=True) as connection:
             cursor = connection.execute(sql.encode())
             return cursor.fetchall() if cursor.description else []
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    """Returns True for a process that has gone, or waits only for somebody to ask how."""
+    try:
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
 
 
 @contextmanager
