@@ -212,7 +212,7 @@ class _Parser(ESQLParser):  # type: ignore[misc]
             raise TooDeepError
 
 
-class _StopAtOnce(BailErrorStrategy):  # type: ignore[misc]
+class _StopAtOnce(BailErrorStrategy):  # type: ignore[misc]  # antlr4 has no types
     """Give up at the first problem: another way of reading will be tried."""
 
     def reportError(self, recognizer: Any, error: Any) -> None:  # noqa: N802

@@ -167,7 +167,7 @@ class _UnclosedError(RecognitionException):  # type: ignore[misc]
         self.block = block
 
 
-class Recovery(DefaultErrorStrategy):  # type: ignore[misc]
+class Recovery(DefaultErrorStrategy):  # type: ignore[misc]  # antlr4 has no types
     """The parser's error handler; all problems go to the source.
 
     A problem inside a statement leaves the statement, whichever rule found it, and reading goes on behind its `;`. A

@@ -6,8 +6,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.message.received import Part
-from engine.parser import Follow, Form, Portion
+from engine.parser import Form
 from engine.tree.element import Element
 from engine.tree.sharing import copy
 from engine.tree.source import NAME
@@ -16,7 +15,7 @@ from parsers.mrm.tds import TaggedText
 from parsers.mrm.tds.properties import TdsField, TdsFormat, TdsGroup
 from parsers.mrm.xml import ModelledDocument
 from parsers.mrm.xml.values import XmlField, XmlFormat
-from tests.parsers.mrm.texts import Mrm, built, plain
+from tests.parsers.mrm.texts import built, part_of, plain
 
 KINDS = ("string", "integer", "decimal", "boolean")
 WORDS = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=6)
@@ -36,7 +35,7 @@ RENDERINGS = ("XMLElement", "XMLAttribute", "XMLElementAttrID", "XMLElementAttrV
 
 def comes_back(own: Any, tree: list[Any], data: bytes) -> tuple[list[Any], bytes]:
     """What is read of data, and what is written for a changed copy that was changed back."""
-    part = Part(Mrm(own), Portion(data, 0, len(data), Follow("", 273, 1208)))  # type: ignore[arg-type]
+    part = part_of(own, data)
     read = Element("MRM", "", NAME, part)
     found = plain(read)
     again = copy(read)

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from engine.errors import ConfigurationException, ParserException
-from engine.message.received import Part
-from engine.parser import Follow, Form, Portion
+from engine.parser import Form
 from engine.tree.element import Element
 from engine.tree.sharing import copy, copy_into
 from engine.tree.source import NAME
@@ -20,7 +19,7 @@ from parsers.mrm.model import Definition, Field, Group, Message, MessageSet, Sim
 from parsers.mrm.xml import ModelledDocument
 from parsers.mrm.xml.source import Document, Place
 from parsers.mrm.xml.values import XmlField, XmlFormat, XmlMessage
-from tests.parsers.mrm.texts import Mrm, built, plain
+from tests.parsers.mrm.texts import built, part_of, plain
 
 UTF_8 = 1208
 
@@ -40,7 +39,7 @@ def codec(group: Group, message: XmlMessage | None = None, **settings: Any) -> M
 
 def read(own: ModelledDocument, text: str) -> Element:
     data = text.encode()
-    return Element("MRM", "", NAME, Part(Mrm(own), Portion(data, 0, len(data), Follow("", 273, UTF_8))))  # type: ignore[arg-type]
+    return Element("MRM", "", NAME, part_of(own, data))
 
 
 def write(own: ModelledDocument, element: Element, ccsid: int = UTF_8) -> bytes:

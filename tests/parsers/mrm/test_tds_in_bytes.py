@@ -11,20 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import BrokerError, ConfigurationException, ParserException
-from engine.message.received import Part
-from engine.parser import Follow, Form, Portion
+from engine.parser import Form
 from engine.tree.element import Element
 from engine.tree.source import NAME
 from parsers.mrm.tds import TaggedText
-from tests.parsers.mrm.texts import Mrm, built, codec, complex_, group, plain, simple
+from tests.parsers.mrm.texts import built, codec, complex_, group, part_of, plain, simple
 
 BIG, LITTLE, S390 = 273, 546, 785
 LATIN, UTF_8, EBCDIC = 819, 1208, 500
 
 
 def read(own: TaggedText, data: bytes, ccsid: int = LATIN, encoding: int = BIG) -> Element:
-    portion = Portion(data, 0, len(data), Follow("", encoding, ccsid))
-    return Element("MRM", "", NAME, Part(Mrm(own), portion))  # type: ignore[arg-type]  # as much as is looked at
+    return Element("MRM", "", NAME, part_of(own, data, ccsid, encoding))
 
 
 def write(own: TaggedText, values: list[Any], ccsid: int = LATIN, encoding: int = BIG) -> bytes:

@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 
 from engine.errors import ParserException
-from engine.message.received import Part
-from engine.parser import Follow, Form, Portion
+from engine.parser import Form
 from engine.tree.element import Element
 from engine.tree.source import NAME
 from parsers.mrm.model import Group
 from parsers.mrm.tds import TaggedText
 from parsers.mrm.tds.properties import TdsFormat
-from tests.parsers.mrm.texts import Mrm, built, codec, complex_, group, plain, simple
+from tests.parsers.mrm.texts import built, codec, complex_, group, part_of, plain, simple
 
 FIXED: dict[str, Any] = {"data_element_separation": "fixedLength"}
 UTF_8, LATIN, JAPANESE = 1208, 819, 943
@@ -23,7 +22,7 @@ BINARY = group(NUMBER, **FIXED)
 
 
 def read(own: TaggedText, data: bytes, ccsid: int = UTF_8) -> Element:
-    part = Part(Mrm(own), Portion(data, 0, len(data), Follow("", 273, ccsid)))  # type: ignore[arg-type]
+    part = part_of(own, data, ccsid)
     return Element("MRM", "", NAME, part)
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from engine.errors import BrokerError, ConfigurationException, ParserException
-from engine.message.received import Part
-from engine.parser import Follow, Form, Portion
+from engine.parser import Form
 from engine.tree.element import Element
 from engine.tree.source import NAME
 from parsers.importers.copybook import read_text
@@ -25,7 +24,7 @@ from parsers.records.json_fields import coding_of
 from parsers.records.layout_table import model_data
 from parsers.records.record_file import Choices, record_file
 from tests.limits import bounded
-from tests.parsers.mrm.texts import Mrm, built
+from tests.parsers.mrm.texts import built, part_of
 from tests.parsers.mrm.texts import read as read_text_message
 
 MANY = 2**31 - 1
@@ -61,7 +60,7 @@ def test_a_record_of_empty_fields(members: tuple[Any, ...]) -> None:
 
 
 def _opened(own: Codec, data: bytes) -> Element:
-    return Element("MRM", "", NAME, Part(Mrm(own), Portion(data, 0, len(data), Follow("", 273, 1208))))  # type: ignore[arg-type]
+    return Element("MRM", "", NAME, part_of(own, data))
 
 
 @pytest.mark.parametrize(

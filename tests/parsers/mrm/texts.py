@@ -43,7 +43,7 @@ def codec(content: Group, settings: TdsFormat | None = None, **others: Group) ->
     return TaggedText(Definition(made, messages["M"], "Text"))
 
 
-class Mrm:
+class _Mrm:
     """Stands for the parser while one codec is looked at."""
 
     name = "MRM"
@@ -52,10 +52,15 @@ class Mrm:
         self.read = own.read
 
 
+def part_of(own: Any, data: bytes, ccsid: int = 1208, encoding: int = 273) -> Part:
+    """A part of a message that one codec alone reads."""
+    portion = Portion(data, 0, len(data), Follow("", encoding, ccsid))
+    return Part(_Mrm(own), portion)  # type: ignore[arg-type]  # as much of a parser as is looked at
+
+
 def read(own: TaggedText, text: str, ccsid: int = LATIN) -> Element:
     data = text.encode({LATIN: "latin-1", 1208: "utf-8", 500: "cp500"}[ccsid])
-    portion = Portion(data, 0, len(data), Follow("", 273, ccsid))
-    return Element("MRM", "", NAME, Part(Mrm(own), portion))  # type: ignore[arg-type]
+    return Element("MRM", "", NAME, part_of(own, data, ccsid))
 
 
 def plain(element: Element) -> Any:
