@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from parsers.mrm.tds.message_plan import FieldPlan, GroupPlan, Plan
@@ -19,17 +21,33 @@ def tagged(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops)
     delimiter = plan.delimiter if plan.separation == "taggedDelimited" else ""
     outer = tuple(stop for stop in stops if stop != delimiter)
     marks = (plan.tag_data_separator, *stops)
-    text = reading.text
+    text, counts, behind = reading.text, _loop_counts(reading), at
     while at < limit and not text.startswith(outer, at, limit):
         end = _tagged_one(reading, plan, at, limit, stops, marks)
-        if end is None:
-            break
-        at = end
+        if end is None or (counts is not None and _exceeds(reading, counts)):
+            return behind  # the delimiter and what follows it are of the group around
+        at = behind = end
         if delimiter:
             if not text.startswith(delimiter, at, limit):
                 break
             at += len(delimiter)
     return at
+
+
+def _loop_counts(reading: Reading) -> Counter[str] | None:
+    """Counts for the fields of a repeating group without a tag of its own; None for any other group."""
+    field = reading.levels[-2][-1].plan if len(reading.levels) > 1 else None
+    return Counter() if field is not None and not field.tag and field.most > 1 else None
+
+
+def _exceeds(reading: Reading, counts: Counter[str]) -> bool:
+    """Returns whether the last field is one too many, and takes it back: it begins the next occurrence."""
+    last = reading.levels[-1][-1]
+    counts[last.name] += 1
+    if last.plan is None or counts[last.name] <= last.plan.most:
+        return False
+    reading.take_back()
+    return True
 
 
 def _tagged_one(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops, marks: Stops) -> int | None:
@@ -54,6 +72,8 @@ def _element(
         inner = _untagged(reading, plan, at, limit, tag)
         if inner is not None:
             return reading.content(inner, at, limit, stops)
+        if _is_known_around(reading, plan, tag):
+            return None
         if plan.separation == "taggedFixedLength" or not (tag and (plan.delimiter or plan.encoded_length)):
             if stops or not tag:
                 return None
@@ -94,6 +114,19 @@ def _untagged(reading: Reading, plan: GroupPlan, at: int, limit: int, tag: str) 
             if tag in inner.tags:
                 return member
     return None
+
+
+def _is_known_around(reading: Reading, plan: GroupPlan, tag: str) -> bool:
+    """Returns whether a tag leads out of a group: one around it knows it, and no terminator stands between them."""
+    fields = (level[-1].plan for level in reading.levels[:-2])
+    types = [field.type for field in fields if field is not None and field.type is not None]
+    groups = [reading.plans.top(), *map(reading.plans.of, types), plan] if len(reading.levels) > 1 else []
+    for outer, inner in reversed([*pairwise(groups)]):
+        if inner.group_terminator:
+            return False
+        if tag in outer.tags or _untagged(reading, outer, 0, 0, tag) is not None:
+            return True
+    return False
 
 
 def _encoded(reading: Reading, plan: GroupPlan, member: FieldPlan | None, tag: str, at: int, limit: int) -> int:

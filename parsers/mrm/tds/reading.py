@@ -120,6 +120,11 @@ class Reading:
             self._lasts[id(level), name] = place
         return place
 
+    def take_back(self) -> None:
+        """Forget the last field: it is read again as part of another group."""
+        self.levels[-1].pop()
+        self._lasts.clear()
+
     def _choice(self, plan: GroupPlan, at: int, limit: int, stops: Stops) -> int:
         """The first member that the text can be read as."""
         level, last = self.levels[-1], None

@@ -92,6 +92,30 @@ AMONG_MEMBERS = group(
 )  # fmt: skip
 
 
+def loops(delimiter: str, **said: Any) -> Group:
+    """An order whose lines, and their parts, are groups without a tag that repeat; each part may have two notes."""
+    tagged = {"data_element_separation": "taggedDelimited", "delimiter": delimiter, "tag_data_separator": "=", **said}
+    part = group(simple("part", tag="PRT"), simple("note", tag="NTE", max_occurs=2, min_occurs=0), **tagged)
+    line = group(simple("item", tag="LIN"), complex_("parts", part, max_occurs=-1), **tagged)
+    members = (simple("number", tag="ORD"), complex_("lines", line, max_occurs=-1), simple("end", tag="END"))
+    return group(*members, **tagged)
+
+
+LOOPS_TREE: list[Any] = [
+    ("number", "7"),
+    ("lines", [("item", "nut"), ("parts", [("part", "a"), ("note", "x"), ("note", "y")]), ("parts", [("part", "b")])]),
+    ("lines", [("item", "nail"), ("parts", [("part", "c"), ("note", "z")])]),
+    ("end", "2"),
+]
+SEGMENT = group(simple("text"), **ALL_DELIMITED, group_terminator="!")
+WITHOUT_DELIMITER = group(
+    complex_("loop", group(complex_("a", SEGMENT, tag="A"), data_element_separation="taggedDelimited"), max_occurs=-1),
+    complex_("z", SEGMENT, tag="Z"),
+    data_element_separation="taggedDelimited",
+    tag_data_separator="=",
+)
+
+
 @dataclass(frozen=True)
 class Case:
     """A text, its tree, and what is written for the tree where that is not the text itself."""
@@ -113,6 +137,14 @@ CASES = {
     ),
     "tags in any order, some absent": Case(
         TAGGED, "{tag333:z*tag1:x}", [("c", "z"), ("a", "x")], "{tag1:x*tag333:z}"
+    ),
+    "groups without tags, in one another": Case(
+        loops("/"), "ORD=7/LIN=nut/PRT=a/NTE=x/NTE=y/PRT=b/LIN=nail/PRT=c/NTE=z/END=2", LOOPS_TREE
+    ),
+    "groups without tags whose elements end themselves": Case(
+        WITHOUT_DELIMITER, "A=x!A=y!Z=z!",
+        [("loop", [("a", [("text", "x")])]), ("loop", [("a", [("text", "y")])]), ("z", [("text", "z")])],
+        settings=TdsFormat(tag_data_separator="="),
     ),
     "a tag that the model does not know": Case(TAGGED, "{tag1:x*new:y}", [("a", "x"), ("new", "y")]),
     "all delimited": Case(ALL, "w*x*y*z", [("d1", "w"), ("d2", "x"), ("d3", "y"), ("d4", "z")]),
