@@ -8,7 +8,7 @@ from engine.descriptor import Descriptor
 from engine.errors import BrokerError, ConversionException
 from engine.message.received import Part, Received, part_element
 from engine.parser import Follow, Form, Header, conversion_catalog
-from parsers.charsets.ccsid import codec, decode, encode, inherited
+from parsers.charsets.ccsid import codec, decode, encode, inherited, is_ebcdic
 
 TEXT: Final = "MQSTR"
 NOT_CONVERTED: Final = 2119  # MQRC_NOT_CONVERTED
@@ -40,7 +40,10 @@ def _converted(part: Part, after: Follow | None, encoding: int, ccsid: int) -> b
         announces = None if after is None else after._replace(encoding=encoding, ccsid=ccsid, template=None)
         return parser.write(part_element(part), Form(encoding, ccsid, next=announces))
     if portion.follow.format.strip() == TEXT:
-        text = decode(portion.bytes, inherited(portion.follow.ccsid, ccsid), portion.follow.encoding)
+        before = inherited(portion.follow.ccsid, ccsid)
+        text = decode(portion.bytes, before, portion.follow.encoding)
+        if is_ebcdic(before) and not is_ebcdic(ccsid):
+            text = text.replace("\x85", "\n")  # NL_TO_LF, which queue managers do unless they are told otherwise
         return encode(text, ccsid, encoding)
     if not portion.bytes:
         return b""

@@ -138,6 +138,9 @@ _CODECS: Final = {
 _OF_ONE_BYTE: Final = ("cp", "iso8859", "latin", "ascii", "koi8", "mac", "hp-roman")  # how their codecs' names begin
 _OF_MORE: Final = frozenset({"cp932", "cp949", "cp950"})
 
+_NL, _LF = 0x15, 0x25  # of all pages of EBCDIC
+_UNDEFINED: Final = "\ufffe"  # in a table: a byte without a character
+
 _SPECIAL: Final = {
     EMBEDDED: "CCSID -1 (MQCCSI_EMBEDDED) says that the data names its own CCSID: read that first",
     INHERIT: "CCSID -2 (MQCCSI_INHERIT) means that of the structure before, and there is none: name one",
@@ -185,10 +188,30 @@ def codec(ccsid: int, encoding: int = BIG_ENDIAN) -> codecs.CodecInfo:
             str(ccsid),
         )
     try:
-        return codecs.lookup(name)
+        found = codecs.lookup(name)
     except LookupError:
         importlib.import_module("ebcdic")  # brings the EBCDIC codecs that the standard library lacks
-        return codecs.lookup(name)
+        found = codecs.lookup(name)
+    return _with_lines(found) if found.name.startswith("cp") else found
+
+
+def _with_lines(known: codecs.CodecInfo) -> codecs.CodecInfo:
+    """The codec of a page, in which EBCDIC has the ends of lines of IBM's tables: NL is U+0085, LF is U+000A."""
+    table = known.decode(bytes(range(256)), "replace")[0].replace("\ufffd", _UNDEFINED)
+    lines = {_NL: "\x85", _LF: "\n"}
+    if not _is_table_of_ebcdic(table) or all(table[byte] == character for byte, character in lines.items()):
+        return known
+    decoding = "".join(lines.get(byte, character) for byte, character in enumerate(table))
+    encoding = codecs.charmap_build(decoding)
+    return codecs.CodecInfo(
+        name=known.name,
+        encode=lambda text, errors="strict": codecs.charmap_encode(text, errors, encoding),
+        decode=lambda data, errors="strict": codecs.charmap_decode(data, errors, decoding),
+    )
+
+
+def _is_table_of_ebcdic(table: str) -> bool:
+    return len(table) == 256 and table[0xF0] == "0"
 
 
 @lru_cache(maxsize=512)
@@ -199,6 +222,16 @@ def is_single_byte(ccsid: int) -> bool:
     (True, True, False, False)
     """
     return len(codec(ccsid).encode("A ", "ignore")[0]) == 2
+
+
+@lru_cache(maxsize=512)
+def is_ebcdic(ccsid: int) -> bool:
+    """Returns whether digits of a CCSID are EBCDIC's.
+
+    >>> is_ebcdic(37), is_ebcdic(819)
+    (True, False)
+    """
+    return is_single_byte(ccsid) and codec(ccsid).encode("0")[0] == b"\xf0"
 
 
 @lru_cache(maxsize=512)

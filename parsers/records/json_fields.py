@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from engine.dates.patterns import written_iso
 from engine.errors import ParserException
-from parsers.charsets.ccsid import codec, encode, is_little_endian, is_single_byte
+from parsers.charsets.ccsid import encode, is_ebcdic, is_little_endian
 from parsers.importers.copybook.items import DataItem
 from parsers.importers.copybook.message_set import PhysicalOptions, has_number, physical_of, simple_type_of
 from parsers.mrm import numbers
@@ -67,15 +67,6 @@ class Coding:
     def reversed_packed(self) -> bool:
         """Returns whether packed decimals have their bytes in reverse."""
         return self.encoding & _DECIMALS == 0x20
-
-
-def is_ebcdic(ccsid: int) -> bool:
-    """Returns whether digits of a CCSID are EBCDIC's.
-
-    >>> is_ebcdic(37), is_ebcdic(819)
-    (True, False)
-    """
-    return is_single_byte(ccsid) and codec(ccsid).encode("0")[0] == b"\xf0"
 
 
 def coding_of(

@@ -9,13 +9,13 @@ from typing import Any, BinaryIO, Final
 
 from engine.catalog import did_you_mean
 from engine.errors import BrokerError, ConfigurationException, ParserException
-from parsers.charsets.ccsid import encode
+from parsers.charsets.ccsid import encode, is_ebcdic
 from parsers.importers.copybook.items import Copybook, DataItem, Entry, Record
 from parsers.importers.copybook.offsets import origin
 from parsers.mrm.cwf.layout import Item
 from parsers.mrm.simple_values import Decode, Stored
 from parsers.records.framing import Cut, Framing, Measure, cut_records
-from parsers.records.json_fields import Coding, field_of_item, is_ebcdic
+from parsers.records.json_fields import Coding, field_of_item
 from parsers.records.reading import BAD_FIELD, REFUSED, read_record
 from parsers.records.record_plan import RecordPlan, plan_of
 from parsers.records.writing import write_record

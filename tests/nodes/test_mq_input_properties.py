@@ -147,6 +147,8 @@ EBCDIC = LETTER._replace(coded_char_set_id=500, encoding=273)
 CONVERSIONS = [
     (EBCDIC, "Grüße".encode("cp500"), {}, "Grüße".encode(), 1208, 546),
     (EBCDIC, "A".encode("cp500"), {"convertCodedCharSetId": "1200"}, b"A\0", 1200, 546),
+    (EBCDIC, b"\xc1\x15\x25", {"convertCodedCharSetId": "819"}, b"A\n\n", 819, 546),
+    (EBCDIC, b"\xc1\x15\x25", {"convertCodedCharSetId": "37"}, b"\xc1\x15\x25", 37, 546),
     (EBCDIC, "A".encode("cp500"), {"convertCodedCharSetId": "1200", "convertEncoding": "273"}, b"\0A", 1200, 273),
     (LETTER, b"as it is", {}, b"as it is", 1208, 546),
     (LETTER._replace(format=""), b"\x00\xff", {}, b"\x00\xff", 1208, 546),

@@ -103,6 +103,13 @@ def test_names_and_digits_come_back(number: int) -> None:
     assert ccsid.decode(ccsid.encode(text, number), number) == text
 
 
+@pytest.mark.parametrize("number", [page for page in PAGES if ccsid.encode("0", page) == b"\xf0"])
+def test_ends_of_lines(number: int) -> None:
+    """NL and LF are two characters in each page of EBCDIC, as in IBM's tables, and each comes back."""
+    assert ccsid.decode(b"\x15\x25\x0d", number) == "\x85\n\r"
+    assert ccsid.encode("\x85\n\r", number) == b"\x15\x25\x0d"
+
+
 REFUSED = [
     (4711, "CCSID 4711 is not one that can be converted: convert the message before it is put"),
     (905, "CCSID 905 is not"),

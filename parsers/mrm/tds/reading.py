@@ -65,7 +65,7 @@ class Reading:
         found: list[Place] = []
         self.levels.append(found)
         end = self.group(self.plans.top(), 0, len(self.text), ())
-        if self.text[end:].strip("\r\n\x1a"):
+        if self.text[end:].strip("\r\n\x85\x1a"):
             raise self.failure(end, "nothing of the message stands here any more")
         return found
 
