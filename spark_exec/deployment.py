@@ -113,6 +113,7 @@ class Deployment:
     queue_manager: str = "QM"
     dead_letter_queue: str = DEAD_LETTER_QUEUE
     queues: Mapping[str, QueueAttributes] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)  # the queue that each of them stands for
     executors: Mapping[str, Executors] = field(default_factory=dict)  # by group, where a group says it
     databases: Databases = NONE
 
@@ -134,9 +135,15 @@ def deployment_of(*files: str) -> Deployment:
         defined.queue_manager,
         defined.dead_letter_queue,
         {name: queue_attributes(attributes) for name, attributes in defined.queues.items()},
+        {name: str(has["TARGET"]) for name, has in defined.queues.items() if _is_alias(has)},
         defined.executors,
         Databases(definitions_in(defined.data_sources)),
     )
+
+
+def _is_alias(has: Mapping[str, str | int]) -> bool:
+    """Returns whether attributes are those of a queue that stands for another queue, and not for a topic."""
+    return "TARGET" in has and has.get("TARGTYPE", "QUEUE") == "QUEUE"
 
 
 def with_sources(deployment: Deployment, options: Sequence[str], effects: str) -> Deployment:

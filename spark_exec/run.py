@@ -93,6 +93,7 @@ def _assignment(planned: Plan, flow: FlowPlan, moment: tuple[str, str]) -> Assig
         shipped=flow.shipped,
         reads=frozenset(planned.reads),
         queues=dict(deployment.queues),
+        aliases=dict(deployment.aliases),
         queue_manager=deployment.queue_manager,
         dead_letter_queue=deployment.dead_letter_queue,
         moment=moment,

@@ -6,7 +6,7 @@ import gc
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -58,6 +58,7 @@ class Assignment:
     queue_manager: str
     dead_letter_queue: str
     moment: tuple[str, str]
+    aliases: Mapping[str, str] = field(default_factory=dict)
     databases: Databases = NONE
     round: Round | None = None  # where what the flow does to databases is prepared
 
@@ -171,11 +172,12 @@ class _Worker:
             self._session.check_kept()  # what is lost was done for other messages too: the task has failed
         counts = [0] * len(unit)
         for put in work.done:
-            kind = FED if put.queue in self._own.reads else PUBLICATION if put.queue.startswith(ADDRESS) else PUT
+            queue = put.queue if put.queue in self._own.reads else self._own.aliases.get(put.queue, put.queue)
+            kind = FED if queue in self._own.reads else PUBLICATION if queue.startswith(ADDRESS) else PUT
             row = unit[put.of]
             lineage = f"{row.lineage}.{counts[put.of]}"
             counts[put.of] += 1
-            self._rows.add(kind, put.queue, (row.sequence, lineage), (put.descriptor, put.body))
+            self._rows.add(kind, queue, (row.sequence, lineage), (put.descriptor, put.body))
         if work.is_waiting:
             self._leave(unit, work.left, counts)
         for place, error in failures.items():

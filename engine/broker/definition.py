@@ -130,11 +130,13 @@ def queue_attributes(attributes: Mapping[str, str | int]) -> QueueAttributes:
 
     >>> queue_attributes({"BOTHRESH": 3, "MAXDEPTH": 10}).backout_threshold
     3
+    >>> queue_attributes({"DEFPSIST": True}).default_persistence
+    1
     """
 
     def number(name: str) -> int:
         value = attributes.get(name, 0)
-        return value if isinstance(value, int) else int(value.upper() == "YES")
+        return int(value) if isinstance(value, int) else int(value.upper() == "YES")
 
     return QueueAttributes(
         number("BOTHRESH"), str(attributes.get("BOQNAME", "")), number("DEFPSIST"), number("DEFPRTY")

@@ -83,7 +83,7 @@ def assignment(planned: Plan, number: int = 0) -> Assignment:
     flow, own = planned.flows[number], planned.deployment
     return Assignment(
         flow.group, flow.shipped, frozenset(planned.reads), own.queues, own.queue_manager, own.dead_letter_queue,
-        ("20260102", "03040506"),
+        ("20260102", "03040506"), own.aliases,
     )  # fmt: skip
 
 

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.spark.flows import batch, order, planned_in, results
+from spark_exec.deployment import deployment_of
+from spark_exec.plan import plan
+from tests.spark.flows import batch, order, planned_in, results, written
 
 
 @pytest.mark.parametrize(
@@ -38,3 +40,21 @@ def test_a_put_is_filled_in_as_a_queue_manager_does_it(tmp_path: Path) -> None:
     )
     assert ("fed", 24, 1208) == (put["kind"], put["msg_flags"], put["coded_char_set_id"])
     assert bytes(24) != put["group_id"] == again["group_id"]
+
+
+@pytest.mark.parametrize(
+    ("queues", "expected"),
+    [
+        ("ALIAS: {TARGET: OUT}", ("fed", "OUT", 0)),
+        ("ALIAS: {TARGET: KEPT}", ("put", "KEPT", 0)),
+        ("ALIAS: {TARGET: OUT, TARGTYPE: TOPIC}", ("put", "ALIAS", 0)),
+        ("ALIAS: {DEFPSIST: true}", ("put", "ALIAS", 1)),
+    ],
+)
+def test_a_queue_is_what_the_broker_file_says(tmp_path: Path, queues: str, expected: tuple[str, str, int]) -> None:
+    """What is put to an alias is on the queue behind it; a persistence that the queue decides is a number."""
+    broker, orders = written(tmp_path), tmp_path / "orders.yaml"
+    broker.write_text(broker.read_text("utf-8").replace("queues:\n", f"queues:\n  {queues}\n"), encoding="utf-8")
+    orders.write_text(orders.read_text("utf-8").replace("queueName: OUT", "queueName: ALIAS"), encoding="utf-8")
+    row = next(results(plan(deployment_of(str(broker))), batch([1], persistence=2)))
+    assert expected == (row["kind"], row["queue"], row["persistence"])
