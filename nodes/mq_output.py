@@ -188,8 +188,11 @@ class MQOutput:
 
 
 def _listed(environment: Element, own: Destination) -> tuple[Destination, ...]:
-    """Returns what Destination.MQ lists: DestinationData before Defaults before the node's properties."""
-    mq = environment.at("Destination", "MQ")
+    """Returns what Destination.MQ lists: DestinationData before Defaults before the node's properties.
+
+    Programs for V2.1 call it MQDestinationList.
+    """
+    mq = environment.at("Destination", "MQ") or environment.at("Destination", "MQDestinationList")
     if mq is None:
         raise BrokerError(2634, "there is no LocalEnvironment.Destination.MQ: create it before the MQOutput node")
     defaults = _overridden(own, mq.at("Defaults"))

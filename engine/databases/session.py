@@ -248,7 +248,8 @@ def call_procedure(link: Link, procedure: Procedure, schema: str, values: tuple[
         text = f"{procedure.name} cannot be called: stored procedures are called in PostgreSQL only: use PASSTHRU here"
         raise refusal(source.name, source.driver.name, _NOT_HERE, 0, text)
     *given, name = procedure.name.split(".")
-    schema = given[-1] if given else schema
+    if given and given[-1] != "%":  # which leaves it to EXTERNAL SCHEMA of the call
+        schema = given[-1]
     rows = _asked(link, _KNOWN, (name, schema), writes=False).rows
     exact = found_name(name, list(dict.fromkeys(row[1] for row in rows)))
     known = [row for row in rows if row[1] == exact]

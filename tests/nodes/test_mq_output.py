@@ -42,11 +42,11 @@ def one(**fields: object) -> Folder:
     return [("DestinationData", list(fields.items()))]
 
 
-def message_of(descriptor: Descriptor = LETTER, mq: Folder | None = None, **facts: Any) -> Message:
-    message = Message(read_only(Received(descriptor, b"body", **facts).root()))
+def message_of(given: Descriptor = LETTER, mq: Folder | None = None, named: str = "MQ", **facts: Any) -> Message:
+    message = Message(read_only(Received(given, b"body", **facts).root()))
     if mq is None:
         return message
-    return message.replaced(local_environment=tree("LocalEnvironment", [("Destination", [("MQ", mq)])]))
+    return message.replaced(local_environment=tree("LocalEnvironment", [("Destination", [(named, mq)])]))
 
 
 def evaluated(work: Work, message: Message, properties: Mapping[str, object]) -> Message:
@@ -204,12 +204,11 @@ LISTS: list[tuple[str, Folder, dict[str, object], dict[str, list[dict[str, objec
 ]
 
 
-@pytest.mark.parametrize(
-    ("mq", "properties", "expected"), [each[1:] for each in LISTS], ids=[each[0] for each in LISTS]
-)
-def test_list(mq: Folder, properties: dict[str, object], expected: dict[str, list[dict[str, object]]]) -> None:
-    """A list is put where LocalEnvironment.Destination.MQ says: DestinationData before Defaults before the node."""
-    found = put(message_of(mq=mq), destinationMode="list", **properties)
+@pytest.mark.parametrize(("mq", "properties", "expected"), [e[1:] for e in LISTS], ids=[e[0] for e in LISTS])
+@pytest.mark.parametrize("named", ["MQ", "MQDestinationList"])
+def test_list(named: str, mq: Folder, properties: dict[str, object], expected: Mapping[str, list[Any]]) -> None:
+    """A list is put where Destination.MQ says, or its name in V2.1: DestinationData before Defaults before the node."""
+    found = put(message_of(mq=mq, named=named), destinationMode="list", **properties)
     shown = {
         queue: [
             {name: getattr(descriptor, name) for name in each}
