@@ -95,6 +95,7 @@ _LOCAL: Final = (
     _choice("SCOPE", "QMGR CELL", fixed=_NOT_HERE),
     _choice("MONQ", "QMGR OFF LOW MEDIUM HIGH NONE", fixed=_NO_EVENTS),
     _choice("IMGRCOVQ", "QMGR YES NO", fixed=_NOT_HERE),
+    Attribute("MAXFSIZE", "text", "DEFAULT", fixed="--max-size limits all queues together here"),
     _choice("CLWLUSEQ", "QMGR LOCAL ANY"),
     Attribute("CLCHNAME", "text", "", fixed=_NO_CLUSTERS),
     *(*_OF_CLUSTERS, *_OF_PROGRAMS, *_OF_EVENTS_AND_TRIGGERS),
@@ -116,6 +117,46 @@ _ALIAS: Final = (
     *_NO_LIMIT,
     *_DATES,
 )
+# What these say matters in MQ where there are channels, clusters, triggers or media images, which are not here.
+_OF_OTHER_PARTS: Final = (
+    *(_choice(name, "ENABLED DISABLED") for name in ("CHLAUTH", "PSCLUS", "REVDNS")),
+    *(_choice(name, "DISABLED ENABLED") for name in ("ACCTCONO", "ACTVCONO", "CHAD", "CHADEV", "SSLEV")),
+    *(_choice(name, "MSG QUEUE DISABLED") for name in ("ACTIVREC", "ROUTEREC")),
+    *(_choice(name, "OFF NONE LOW MEDIUM HIGH") for name in ("MONCHL", "STATCHL")),
+    *(_choice(name, "QMGR NONE OFF LOW MEDIUM HIGH") for name in ("MONACLS", "STATACLS")),
+    *(_choice(name, "QMGR MANUAL") for name in ("SCHINIT", "SCMDSERV")),
+    *(_choice(name, "YES NO") for name in ("IMGRCOVO", "IMGRCOVQ")),
+    _choice("CERTVPOL", "ANY RFC5280"),
+    _choice("CHLEV", "DISABLED ENABLED EXCEPTION"),
+    _choice("CLWLUSEQ", "LOCAL ANY"),
+    _choice("DEFCLXQ", "SCTQ CHANNEL"),
+    _choice("IMGSCHED", "MANUAL AUTO"),
+    _choice("IPADDRV", "IPV4 IPV6"),
+    _choice("SSLFIPS", "NO YES"),
+    *(_integer(name, MOST, 0, MOST) for name in ("CLWLMRUC", "TRIGINT")),
+    *(_integer(name, default, 0, MOST) for name, default in (("CLWLLEN", 100), ("MARKINT", 5_000), ("SSLRKEYC", 0))),
+    _integer("TREELIFE", 1_800, 0, 604_000),
+    _integer("MAXHANDS", 256, 256, MOST),  # as many as a program may count on; none is refused for having more
+    *(Attribute(name, "text", "", high=256) for name in ("CERTLABL", "CHADEXIT", "CLWLDATA", "CLWLEXIT", "SSLCRLNL")),
+    *(Attribute(name, "text", "", high=256) for name in ("SSLCRYP", "SSLKEYR")),
+    *(Attribute(name, "text", default, high=16) for name, default in (("IMGINTVL", "60"), ("IMGLOGLN", "OFF"))),
+    Attribute("SUITEB", "text", "NONE", high=64),
+)
+_AS_MQ_BEGINS: Final = (  # values of a new queue manager of MQ, from which this one does not part
+    _name_of("CONNAUTH", fixed="the system says who users are"),
+    *(_name_of(name, fixed=_NO_CLUSTERS) for name in ("REPOS", "REPOSNL")),
+    _name_of("PARENT", fixed="brokers share publish/subscribe by collectives here"),
+    _integer("CCSID", 1208, 1, 65_535, fixed="what the queue manager writes itself is in UTF-8"),
+    *(_choice(name, "DISABLED ENABLED", fixed=_NO_EVENTS) for name in ("CMDEV", "CONFIGEV", "LOGGEREV")),
+    _choice("ACTVTRC", "OFF ON", fixed=_NO_EVENTS),
+    *(_integer(name, 1_800, 1, 604_800, fixed="intervals are STATIME and ACCTIME") for name in ("ACCTINT", "STATINT")),
+    _choice("PSNPMSG", "DISCARD KEEP", fixed=_NOT_HERE),
+    _choice("PSNPRES", "NORMAL SAFE DISCARD KEEP", fixed=_NOT_HERE),
+    _choice("PSSYNCPT", "IFPER YES NO", fixed=_NOT_HERE),
+    _integer("PSRTYCNT", 5, 0, MOST, fixed=_NOT_HERE),
+    Attribute("MAXPROPL", "text", "NOLIMIT", fixed=_NOT_HERE),
+    Attribute("CUSTOM", "text", "", fixed=_NOT_HERE),
+)
 _MANAGER: Final = (
     _shown("QMNAME"),
     _DESCRIPTION,
@@ -135,7 +176,9 @@ _MANAGER: Final = (
     *(_choice(name, "OFF ON", fixed=_BY_QUEUE) for name in ("STATMQI", "ACCTMQI")),
     _choice("COMPLOG", "NONE RLE ZLIBFAST ZLIBHIGH ANY"),  # of bodies in the store
     _choice("PSMODE", "ENABLED COMPAT DISABLED"),
-    *(_shown("MAXPRTY", 9), _shown("CCSID", 1208), _shown("CMDLEVEL", 930), _shown("PLATFORM", "UNIX")),
+    *_OF_OTHER_PARTS,
+    *_AS_MQ_BEGINS,
+    *(_shown("MAXPRTY", 9), _shown("CMDLEVEL", 930), _shown("PLATFORM", "UNIX")),
     *(_shown("VERSION", "09030000"), _shown("QMID")),
     *_CREATED,
 )

@@ -48,6 +48,9 @@ def _connection(work: Work) -> Row:
         "EXTCONN": whole[:32],
         "TYPE": CONN,
         "APPLTAG": application,
+        "APPLTYPE": "USER",
+        "CHANNEL": "",  # of this and the next MQ shows nothing for programs of its own machine
+        "CONNAME": "",
         "PID": work.process,
         "USERID": user,
         "UOWSTATE": "NONE" if work.is_idle else "ACTIVE",

@@ -121,14 +121,19 @@ _CODES: Final = {
     3213: _SYNTAX_ERROR,
 }
 _OTHERWISE: Final = "AMQ8101E"
+_VERBS_OF_ABSENT: Final = ("START", "STOP", "RESET", "RESOLVE", "RESUME", "SUSPEND")
 _ABSENT: Final = {
     "QREMOTE": "queues of other queue managers",
     "QMODEL": "model queues",
-    "CHANNEL": "channels",
-    "LISTENER": "listeners",
+    **dict.fromkeys(("CHANNEL", "CHSTATUS", "CHINIT", "CHLAUTH", "CHLSTATUS"), "channels"),
+    **dict.fromkeys(("CLUSTER", "CLUSQMGR", "QCLUSTER", "TCLUSTER"), "clusters"),
+    **dict.fromkeys(("LISTENER", "LSSTATUS"), "listeners"),
     "PROCESS": "processes",
     "NAMELIST": "namelists",
-    "SERVICE": "services",
+    **dict.fromkeys(("SERVICE", "SVSTATUS"), "services"),
+    "AUTHINFO": "objects of authentication",
+    "COMMINFO": "multicasts",
+    "CMDSERV": "command servers",
 }
 
 
@@ -151,6 +156,7 @@ def _answer(objects: Objects, command: Command) -> Answer:
 
 def _carried_out(objects: Objects, command: Command) -> Answer:
     verb = VERBS.get(command.parameters[0].word, command.parameters[0].word)
+    _refuse_absent(verb, command.parameters[1:2])
     if verb not in _VERBS:
         raise WrongCommandError(
             f"there is no command {verb:.40}{did_you_mean(verb, tuple(_VERBS))}; write DEFINE QLOCAL(NAME)"
@@ -162,6 +168,13 @@ def _carried_out(objects: Objects, command: Command) -> Answer:
     if what in _BY_ID and subject.values is None:
         subject, rest = _named_by_id(objects, subject, rest)
     return _VERBS[verb](objects, command, _Asked(verb, what, subject, rest))
+
+
+def _refuse_absent(verb: str, subject: Sequence[Parameter]) -> None:
+    """Refuse a command of MQ about a kind of object that is not here, whatever it is to be done to it."""
+    what = SYNONYMS.get(subject[0].word, subject[0].word) if subject else ""
+    if what in _ABSENT and verb in {*_VERBS, *_VERBS_OF_ABSENT} - {"PING"}:
+        raise WrongCommandError(f"there are no {_ABSENT[what]} here; leave the command out", reason=2085)
 
 
 def _named_by_id(objects: Objects, subject: Parameter, rest: list[Parameter]) -> tuple[Parameter, list[Parameter]]:
@@ -189,8 +202,6 @@ class _Asked:
 
     def unknown(self, *kinds: str) -> WrongCommandError:
         """Returns the error for a kind of object that the command is not for."""
-        if self.what in _ABSENT:
-            return WrongCommandError(f"there are no {_ABSENT[self.what]} here; leave the command out", reason=2085)
         hint = did_you_mean(self.what, kinds)
         return WrongCommandError(f"{self.verb} takes {', '.join(kinds)}, not {self.what:.40}{hint}")
 

@@ -13,6 +13,12 @@ from engine.mq.mqsc.object_kinds import Kind, Objects
 from engine.mq.mqsc.reading import Parameter
 
 _NOWHERE: Final = "takes no value; leave the parentheses out"
+_DEFAULTS: Final = {  # the objects that have the values of what a definition does not name, once someone defines them
+    "QLOCAL": "SYSTEM.DEFAULT.LOCAL.QUEUE",
+    "QALIAS": "SYSTEM.DEFAULT.ALIAS.QUEUE",
+    "TOPIC": "SYSTEM.DEFAULT.TOPIC",
+    "SUB": "SYSTEM.DEFAULT.SUB",
+}
 
 
 def name_of(subject: Parameter, kind: Kind | None = None) -> str:
@@ -47,7 +53,9 @@ def define(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Para
                 like = name_of(parameter, kind)
             case _:
                 given.append(parameter)
-    attributes = {**(_like(objects, kind, like) if like else {}), **settings(kind, given)}
+    if not like and kind.kind in {"QLOCAL", "QALIAS"} and name != _DEFAULTS[kind.kind]:
+        like = _DEFAULTS[kind.kind]
+    attributes = {**(_like(objects, kind, like) if like else {}), **settings(kind, _without_own_name(objects, given))}
     objects.define(kind.kind, name, attributes, replace=replace)
     return kind.created, f"{kind.noun} created."
 
@@ -57,6 +65,8 @@ def _like(objects: Objects, kind: Kind, name: str) -> dict[str, Value]:
     known = ATTRIBUTES[kind.kind]
     found = objects.display(kind.kind, name)
     if not found:
+        if name == _DEFAULTS[kind.kind]:
+            return {}
         raise WrongCommandError(f"there is no {kind.noun} called {name} to be like; define it first", reason=2085)
     own = {"DEST"} if found[0].get("DESTCLAS") == "MANAGED" else set()
     return {
@@ -64,11 +74,23 @@ def _like(objects: Objects, kind: Kind, name: str) -> dict[str, Value]:
     }
 
 
+def _without_own_name(objects: Objects, given: Sequence[Parameter]) -> list[Parameter]:
+    """Returns the parameters without a DESTQMGR that names this queue manager, as no DESTQMGR does."""
+    if not any(one.word == "DESTQMGR" for one in given):
+        return list(given)
+    own = objects.display("QMGR", "")[0]["QMNAME"]
+    return [one for one in given if (one.word, one.text) != ("DESTQMGR", own)]
+
+
 def alter(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Parameter]) -> tuple[str, str]:
     """Changes attributes of an object; what is not named stays as it is."""
     name = "" if kind.kind == "QMGR" else _name_there(objects, subject, kind)
-    given = [parameter for parameter in rest if not _is_force(parameter)]
-    objects.alter(kind.kind, name, settings(kind, given))
+    given = _without_own_name(objects, [parameter for parameter in rest if not _is_force(parameter)])
+    values = settings(kind, given)
+    if name and name == _DEFAULTS[kind.kind] and not objects.display(kind.kind, name):
+        objects.define(kind.kind, name, values)
+    else:
+        objects.alter(kind.kind, name, values)
     return kind.changed, f"{kind.noun} changed."
 
 

@@ -44,8 +44,20 @@ _OF_SUBSCRIBERS: Final = (
 )
 _STATES: Final[Mapping[str, tuple[str, ...]]] = {  # what is shown of a state, and all that is known of it
     "QSTATUS": ("CURDEPTH", "IPPROCS", *_MONITORED, "OPPROCS", "UNCOM"),
-    "HANDLE": ("APPLTAG", "CONN", "INPUT", "OBJNAME", "OUTPUT", "PID", "USERID", "UOWSTATE"),
-    "CONN": ("APPLTAG", "EXTCONN", "PID", "USERID", "UOWSTATE"),
+    "HANDLE": (
+        "APPLTAG",
+        "APPLTYPE",
+        "CHANNEL",
+        "CONN",
+        "CONNAME",
+        "INPUT",
+        "OBJNAME",
+        "OUTPUT",
+        "PID",
+        "USERID",
+        "UOWSTATE",
+    ),
+    "CONN": ("APPLTAG", "APPLTYPE", "CHANNEL", "CONNAME", "EXTCONN", "PID", "USERID", "UOWSTATE"),
     "QMSTATUS": ("STATUS", "CONNS"),
     "SBSTATUS": ("SUBID", *_OF_SUBSCRIBERS, "TOPICSTR"),
     "SUBSCRIBERS": ("SUBID", *_OF_SUBSCRIBERS),

@@ -96,11 +96,27 @@ SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
         "Q": "QUEUE",
         "QR": "QREMOTE",
         "QM": "QMODEL",
+        "QC": "QCLUSTER",
+        "CHL": "CHANNEL",
+        "CHS": "CHSTATUS",
+        "LSTR": "LISTENER",
+        "LSS": "LSSTATUS",
+        "NL": "NAMELIST",
+        "PRO": "PROCESS",
+        "SEC": "SECURITY",
         "QS": "QSTATUS",
         "TPS": "TPSTATUS",
         "SBS": "SBSTATUS",
     }
 )
 VERBS: Final[Mapping[str, str]] = MappingProxyType(
-    {"DEF": "DEFINE", "ALT": "ALTER", "DEL": "DELETE", "DIS": "DISPLAY", "CLE": "CLEAR"}
+    {
+        "DEF": "DEFINE",
+        "ALT": "ALTER",
+        "DEL": "DELETE",
+        "DIS": "DISPLAY",
+        "CLE": "CLEAR",
+        "REF": "REFRESH",
+        "STA": "START",
+    }
 )

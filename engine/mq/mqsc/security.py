@@ -124,11 +124,16 @@ def _fits(profile: str, name: str, *, exact: bool) -> bool:
     return matching.find(name) is not None
 
 
+_REFRESHED: Final = ("AUTHSERV", "CLASSES", "CONNAUTH")  # of the last nothing is remembered
+
+
 def refresh(objects: Objects, rest: Sequence[Parameter]) -> tuple[str, str]:
     """Has the queue manager read the groups of users again, and forget what users may do."""
     for parameter in rest:
-        if parameter.word != "TYPE" or parameter.text not in {"AUTHSERV", "CLASSES"}:
-            raise WrongCommandError("REFRESH SECURITY takes TYPE(AUTHSERV) and nothing else")
+        if parameter.word != "TYPE" or parameter.text not in _REFRESHED:
+            raise WrongCommandError(
+                f"REFRESH SECURITY takes TYPE with one of {', '.join(_REFRESHED)}, and nothing else"
+            )
     objects.alter("SECURITY", "", {})
     return "AMQ8560I", "security cache refreshed."
 

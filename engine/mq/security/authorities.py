@@ -14,7 +14,7 @@ TYPES: Final = (QUEUE, TOPIC, QMGR)
 
 _NAMES: Final = (
     *("CONNECT", "INQ", "SET", "PUT", "GET", "BROWSE", "PUB", "SUB", "RESUME", "PASSID", "PASSALL", "SETID", "SETALL"),
-    *("ALTUSR", "CRT", "DLT", "DSP", "CHG", "CLR", "CTRL", "PERSIST"),
+    *("ALTUSR", "CRT", "DLT", "DSP", "CHG", "CLR", "CTRL", "PERSIST", "SYSTEM"),
 )
 BITS: Final[Mapping[str, int]] = {name: 1 << number for number, name in enumerate(_NAMES)}
 CONNECT: Final = BITS["CONNECT"]
@@ -48,6 +48,7 @@ _USING: Final[Mapping[str, str]] = {
     TOPIC: "PUB SUB RESUME PERSIST",
     QMGR: "CONNECT INQ SET ALTUSR PASSID PASSALL SETID SETALL",
 }
+_OF_MQ_ITSELF: Final = {QMGR: "SYSTEM"}  # which nothing here asks for, and definitions of MQ give its administrators
 NOT_VALID: Final = 3213
 
 
@@ -60,7 +61,7 @@ _SETS: Final[Mapping[str, Mapping[str, int]]] = {
         "NONE": 0,
         "ALLMQI": _bits(_USING[kind]),
         "ALLADM": _bits(_ADMINISTERING[kind]),
-        "ALL": _bits(_USING[kind]) | _bits(_ADMINISTERING[kind]),
+        "ALL": _bits(f"{_USING[kind]} {_ADMINISTERING[kind]} {_OF_MQ_ITSELF.get(kind, '')}"),
     }
     for kind in TYPES
 }

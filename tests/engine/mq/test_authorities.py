@@ -178,7 +178,7 @@ def test_records_last(tmp_path: Path) -> None:
         ("REFRESH QMGR", "AMQ8405E"),
         ("REFRESH QMGR TYPE(PROXYSUB)", "AMQ8405E"),
         ("DELETE AUTHREC PROFILE(Q) OBJTYPE(QUEUE) PRINCIPAL('ann')", "AMQ8147E"),
-        ("SET CHLAUTH(C)", "AMQ8405E"),
+        ("SET CHLAUTH(C)", "AMQ8147E"),
         ("REFRESH SECURITY TYPE(SSL)", "AMQ8405E"),
     ],
 )

@@ -36,6 +36,25 @@ DONE = (
     ("ALTER QL(APP.FULL) MAXDEPTH(10)", "AMQ8008I", "DIS Q(APP.*) WHERE(MAXDEPTH EQ 10)", "QUEUE(APP.FULL)"),
     ("ALTER QL(APP.FULL) MAXDEPTH(10)", "AMQ8008I", "DIS Q(APP.*) WHERE(MAXDEPTH EQ 10)", "MAXDEPTH(10)"),
     ("ALTER QMGR DEADQ(APP.FULL) DESCR('mine')", "AMQ8005I", "DIS QMGR DEADQ", "DEADQ(APP.FULL)"),
+    (
+        "ALTER QMGR CHLAUTH(DISABLED) CONNAUTH(' ') CCSID(1208)",
+        "AMQ8005I",
+        "DIS QMGR CHLAUTH CCSID",
+        "CHLAUTH(DISABLED)",
+    ),
+    ("ALTER QMGR MAXHANDS(1024) SSLKEYR('/k') MONCHL(LOW)", "AMQ8005I", "DIS QMGR MAXHANDS", "MAXHANDS(1024)"),
+    ("REFRESH SECURITY TYPE(CONNAUTH)", "AMQ8560I", "REF SEC", "security cache refreshed"),
+    ("SET AUTHREC OBJTYPE(QMGR) GROUP('g') AUTHADD(SYSTEM)", "AMQ8862I", "DIS AUTHREC", "AUTHLIST(SYSTEM)"),
+    ("DEFINE QLOCAL(NEW) LIKE(SYSTEM.DEFAULT.LOCAL.QUEUE)", "AMQ8006I", "DIS Q(NEW)", "MAXDEPTH(999999999)"),
+    ("ALTER QLOCAL(SYSTEM.DEFAULT.LOCAL.QUEUE) BOTHRESH(9)", "AMQ8008I", "DEF QL(A);DIS Q(A)", "BOTHRESH(9)"),
+    (
+        "DEF QA(SYSTEM.DEFAULT.ALIAS.QUEUE) GET(DISABLED)",
+        "AMQ8006I",
+        "DEF QA(A) PUT(DISABLED);DIS Q(A)",
+        "GET(DISABLED)",
+    ),
+    ("DEFINE QLOCAL(NEW) MAXFSIZE(DEFAULT)", "AMQ8006I", "DIS Q(NEW) MAXFSIZE", "MAXFSIZE(DEFAULT)"),
+    ("DEF SUB(S) TOPICSTR(t) DEST(APP.FULL) DESTQMGR(QM1)", "AMQ8094I", "ALT SUB(S) DESTQMGR('QM1')", "changed"),
     ("CLEAR QLOCAL(APP.FULL)", "AMQ8022I", "DIS Q(APP.FULL) CURDEPTH", "CURDEPTH(0)"),
     ("DELETE QLOCAL(APP.FULL) PURGE", "AMQ8007I", "DIS Q(APP.*) ", "QUEUE(APP.ALIAS)"),
     ("DELETE QALIAS(APP.ALIAS)", "AMQ8007I", "DIS Q(APP.*)", "QUEUE(APP.FULL)"),
@@ -43,6 +62,7 @@ DONE = (
     ("DIS Q(*) TYPE(QALIAS)", "AMQ8409I", "DIS QS(APP.FULL)", "CURDEPTH(2)"),
     ("DIS QSTATUS(APP.FULL) ALL", "AMQ8450I", "DIS QS(APP.*) WHERE(CURDEPTH GT 1) UNCOM", "UNCOM(NO)"),
     ("DIS QSTATUS(APP.FULL) TYPE(HANDLE)", "AMQ8450I", "DIS QS(*) TYPE(HANDLE) INPUT", "INPUT(SHARED)"),
+    ("DIS QS(APP.*) TYPE(HANDLE) CHANNEL", "AMQ8450I", "DIS CONN(*) WHERE(CHANNEL EQ ' ') CONNAME", "CONNAME( )"),
     ("DIS CONN(*) WHERE(USERID EQ 'me')", "AMQ8276I", "DIS CONN(*) TYPE(HANDLE) WHERE(OBJNAME LK APP*)", "USERID(me)"),
     ("DIS QS(*) WHERE(USERID EQ 'me') TYPE(HANDLE) ALL", "AMQ8450I", "DIS QS(APP.FULL) LGETDATE QTIME", "LGETDATE( )"),
     ("DIS QMGR CMDLEVEL PLATFORM", "AMQ8408I", "DIS QMGR QMID MAXPRTY VERSION CCSID", "MAXPRTY(9)"),
@@ -60,9 +80,9 @@ def test_done(command: str, code: str, shown: str, text: str) -> None:
     work = queues.work("me", "here")
     assert work.get("APP.FULL", Selection(correl_id=b"none")) is None
     answers = run(queues, f"{command}\n{shown}\n")
-    assert [False, False] == [answer.failed for answer in answers], answers
+    assert not any(answer.failed for answer in answers), answers
     assert code == answers[0].code
-    assert text in str(answers[1])
+    assert text in str(answers[-1])
 
 
 REFUSED = (
@@ -82,6 +102,11 @@ REFUSED = (
     ("DISPLAY CONN(*) TYPE(OPEN)", "AMQ8405E", "TYPE takes CONN or HANDLE", True),
     ("DISPLAY QSTATUS(APP.FULL) MAXDEPTH", "AMQ8405E", "no attribute MAXDEPTH", True),
     ("DEFINE QREMOTE(X)", "AMQ8147E", "other queue managers", False),
+    ("START CHANNEL(X)", "AMQ8147E", "no channels here", False),
+    ("DIS CHS(*)", "AMQ8147E", "no channels here", False),
+    ("ALTER QMGR CONNAUTH(USE.LDAP)", "AMQ8405E", "the system says who users are", True),
+    ("ALTER QMGR MAXHANDS(10)", "AMQ8405E", "256 to", True),
+    ("DEF SUB(S) TOPICSTR(t) DEST(APP.FULL) DESTQMGR(QM2)", "AMQ8405E", "other queue managers", True),
     ("DEFINE QLOCAL(X) MAXDEPTH(-1)", "AMQ8405E", "4005", True),
     ("DEFINE QLOCAL(X) MAXDEPTH", "AMQ8405E", "lacks its value", True),
     ("DEFINE QLOCAL(X) MAXDEPTH(1) MAXDEPTH(2)", "AMQ8405E", "twice", True),
