@@ -49,7 +49,9 @@ class Attribute:
             raise self.refusal(f"{self.name} cannot be set, it is shown only; leave it out", ATTRIBUTE_FIXED)
         value = _CONVERSIONS[self.kind](self, given)
         if self.fixed and value != self.default:
-            shown = f"{self.name}({self.default})"
+            shown = f"{self.name}({self.default})" if self.default else f"{self.name}(' ')"
+            if isinstance(self.default, bool):
+                shown = self.name if self.default else f"NO{self.name}"
             raise self.refusal(f"{self.fixed}; leave {self.name} out, or write {shown}", ATTRIBUTE_FIXED)
         return value
 

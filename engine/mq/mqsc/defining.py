@@ -44,6 +44,7 @@ def _name_there(objects: Objects, subject: Parameter, kind: Kind) -> str:
 def define(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Parameter]) -> tuple[str, str]:
     """Defines an object, like another where LIKE says so, in place of one that is there with REPLACE."""
     name, like, replace, given = name_of(subject, kind), "", False, list[Parameter]()
+    _check_once(rest)
     for parameter in rest:
         match parameter.word:
             case "REPLACE" | "NOREPLACE":
@@ -85,6 +86,7 @@ def _without_own_name(objects: Objects, given: Sequence[Parameter]) -> list[Para
 def alter(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Parameter]) -> tuple[str, str]:
     """Changes attributes of an object; what is not named stays as it is."""
     name = "" if kind.kind == "QMGR" else _name_there(objects, subject, kind)
+    _check_once(rest)
     given = _without_own_name(objects, [parameter for parameter in rest if not _is_force(parameter)])
     values = settings(kind, given)
     if name and name == _DEFAULTS[kind.kind] and not objects.display(kind.kind, name):
@@ -104,6 +106,7 @@ def _is_force(parameter: Parameter) -> bool:
 def delete(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Parameter]) -> tuple[str, str]:
     """Deletes an object; a queue with messages only with PURGE."""
     purge = False
+    _check_once(rest)
     for parameter in rest:
         if parameter.word not in {"PURGE", "NOPURGE"} or kind.kind != "QLOCAL":
             raise WrongCommandError(f"{parameter.word} is no parameter of DELETE {kind.kind}; leave it out")
@@ -169,6 +172,14 @@ def _settings_of(kind: Kind, parameter: Parameter) -> Iterator[tuple[Attribute, 
     if values is not None and len(values) > 1:
         raise WrongCommandError(f"{parameter.word} takes one value; quote one that has blanks or commas")
     yield attribute, parameter.text
+
+
+def _check_once(rest: Sequence[Parameter]) -> None:
+    """Refuse a word without a value that stands twice, or beside its opposite, as in REPLACE NOREPLACE."""
+    words = [one.word.removeprefix("NO") for one in rest if one.values is None]
+    for word in words:
+        if words.count(word) > 1:
+            raise WrongCommandError(f"{word} stands twice, or beside NO{word}; leave one out")
 
 
 def _alone(parameter: Parameter) -> None:

@@ -130,7 +130,8 @@ class _UnreadableError(Exception):
 
 _WORD: Final = re.compile(r"[^\s(),']+")
 _SPACE: Final = re.compile(r"\s*")
-_UNQUOTED: Final = re.compile(r"[^\s(),']+")
+_SEPARATION: Final = re.compile(r"[\s,]*")  # any number of blanks and commas, between words and between values
+_UNQUOTED: Final = re.compile(r"[^\s(),'\"]+")
 _QUOTED: Final = re.compile(r"'((?:[^']|'')*)'")
 
 
@@ -143,31 +144,28 @@ def _parameters(text: str, pieces: _Pieces, start: int) -> Iterator[Parameter]:
                 f"{text[at]!r} has no place at {text[at : at + 20]!r}; take it out, or name what it is for"
             )
         line = pieces.line_at(start + at)
-        at = _after_space(text, found.end())
+        at = _after(_SPACE, text, found.end())
         values: tuple[Value, ...] | None = None
         if text[at : at + 1] == "(":
             values, at = _values(text, at + 1, found.group())
-            at = _after_space(text, at)
-        elif text[at : at + 1] == ",":
-            at = _after_space(text, at + 1)
+        at = _after(_SEPARATION, text, at)
         yield Parameter(found.group().upper(), values, line)
 
 
-def _after_space(text: str, at: int) -> int:
-    return _SPACE.match(text, at).end()  # type: ignore[union-attr]
+def _after(separation: re.Pattern[str], text: str, at: int) -> int:
+    return separation.match(text, at).end()  # type: ignore[union-attr] # which may be empty
 
 
 def _values(text: str, at: int, word: str) -> tuple[tuple[Value, ...], int]:
     """Returns the values up to the closing parenthesis, which commas or blanks separate, and where it ends."""
     values: list[Value] = []
     while True:
-        at = _after_space(text, at)
+        at = _after(_SEPARATION, text, at)
         following = text[at : at + 1]
         if following == ")":
             return tuple(values), at + 1
-        if following == ",":
-            at += 1
-            continue
+        if following == '"':
+            raise _UnreadableError(f"{word.upper()} has double quotes; write a text in single quotes")
         found = (_QUOTED if following == "'" else _UNQUOTED).match(text, at)
         if found is None:
             missing = "a closing quote" if following == "'" else "a closing parenthesis"
