@@ -23,6 +23,7 @@ from engine.mq.protection.unit_protection import Protection
 from engine.mq.queue import Queue
 from engine.mq.queued_message import Stored
 from engine.mq.refusals import Q_MGR_STOPPING, no_local_queue, of_topic, refusal, unknown
+from engine.mq.security.authorities import TYPE_OF_KIND
 from engine.mq.security.rights import SECURITY, Security
 from engine.mq.security.user_view import Guarded
 from engine.mq.topics.objects import KINDS
@@ -201,8 +202,11 @@ class QueueManager(Publisher):
             self.security.refresh() if kind == SECURITY else self.directory.alter(kind, name, attributes)
             self.changed()
 
-    def delete(self, kind: str, name: str, *, purge: bool = False) -> None:
-        """Delete an alias, a topic, a subscription, or a queue without messages; others only where they are purged."""
+    def delete(self, kind: str, name: str, *, purge: bool = False, authorities: bool = True) -> None:
+        """Delete an alias, a topic, a subscription, or a queue without messages; others only where they are purged.
+
+        The authority records of its name go with it, unless `authorities` says that they stay.
+        """
         with self._administering:
             queue = self.directory.queues.get(name)
             if kind in KINDS:
@@ -211,6 +215,8 @@ class QueueManager(Publisher):
                 if purge and kind == "QLOCAL":
                     self.purge(name)
                 self.directory.delete(kind, name, list(self._works), purged=purge)
+            if authorities and kind in TYPE_OF_KIND:
+                self.directory.authorities.forget(TYPE_OF_KIND[kind], name)
             self.changed()
             if queue is not None:
                 with self.lock:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from engine.catalog import did_you_mean
 from engine.errors import BrokerError, MessageException
-from engine.mq.mqsc.defining import CHANGES, expire, forget
+from engine.mq.mqsc.defining import CHANGES, expire, forget, says_yes
 from engine.mq.mqsc.displaying import display
 from engine.mq.mqsc.errors import WrongCommandError
 from engine.mq.mqsc.object_kinds import KINDS, STATUS, SYNONYMS, VERBS, Objects
@@ -23,6 +23,7 @@ from engine.mq.mqsc.security import (
     set_policy,
 )
 from engine.mq.protection.policies import POLICY
+from engine.mq.refusals import UNKNOWN_OBJECT_NAME
 from engine.mq.security.records import AUTHREC
 
 _COLUMN: Final = 40
@@ -121,6 +122,7 @@ _CODES: Final = {
     3213: _SYNTAX_ERROR,
 }
 _OTHERWISE: Final = "AMQ8101E"
+_RECORD_DELETED: Final = {AUTHREC: "AMQ8863I", POLICY: "AMQ9089I"}
 _VERBS_OF_ABSENT: Final = ("START", "STOP", "RESET", "RESOLVE", "RESUME", "SUSPEND")
 _ABSENT: Final = {
     "QREMOTE": "queues of other queue managers",
@@ -220,6 +222,20 @@ def _changed(objects: Objects, command: Command, asked: _Asked) -> Answer:
     return Answer(command.line, command.text, code, text)
 
 
+def _deleted(objects: Objects, command: Command, asked: _Asked) -> Answer:
+    """Deletes an object; with IGNSTATE(YES) one that is not there is as good as deleted."""
+    said = [parameter for parameter in asked.rest if parameter.word == "IGNSTATE"]
+    asked.rest = [parameter for parameter in asked.rest if parameter.word != "IGNSTATE"]
+    ignores = [says_yes(parameter) for parameter in said]
+    try:
+        return _changed(objects, command, asked)
+    except MessageException as error:
+        if error.reason != UNKNOWN_OBJECT_NAME or not any(ignores):
+            raise
+        code = KINDS[asked.what].deleted if asked.what in KINDS else _RECORD_DELETED[asked.what]
+        return Answer(command.line, command.text, code, f"nothing to delete: {error.text}")
+
+
 def _displayed(objects: Objects, command: Command, asked: _Asked) -> Answer:
     if asked.what == POLICY:
         policies = tuple(display_policies(objects, asked.subject, asked.rest))
@@ -272,6 +288,7 @@ _ALLOWED: Final = {
 }
 _VERBS: Final[dict[str, Callable[[Objects, Command, _Asked], Answer]]] = {
     **dict.fromkeys(CHANGES, _changed),
+    "DELETE": _deleted,
     "DISPLAY": _displayed,
     "PING": _pinged,
     "SET": _set,

@@ -11,6 +11,7 @@ from engine.mq.expiry import EXPIRY
 from engine.mq.mqsc.errors import WrongCommandError
 from engine.mq.mqsc.object_kinds import Kind, Objects
 from engine.mq.mqsc.reading import Parameter
+from engine.mq.security.authorities import TYPE_OF_KIND
 
 _NOWHERE: Final = "takes no value; leave the parentheses out"
 _DEFAULTS: Final = {  # the objects that have the values of what a definition does not name, once someone defines them
@@ -105,15 +106,25 @@ def _is_force(parameter: Parameter) -> bool:
 
 def delete(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Parameter]) -> tuple[str, str]:
     """Deletes an object; a queue with messages only with PURGE."""
-    purge = False
+    purge, authorities = False, True
     _check_once(rest)
     for parameter in rest:
+        if parameter.word == "AUTHREC" and kind.kind in TYPE_OF_KIND:
+            authorities = says_yes(parameter)
+            continue
         if parameter.word not in {"PURGE", "NOPURGE"} or kind.kind != "QLOCAL":
             raise WrongCommandError(f"{parameter.word} is no parameter of DELETE {kind.kind}; leave it out")
         _alone(parameter)
         purge = parameter.word == "PURGE"
-    objects.delete(kind.kind, _name_there(objects, subject, kind), purge=purge)
+    objects.delete(kind.kind, _name_there(objects, subject, kind), purge=purge, authorities=authorities)
     return kind.deleted, f"{kind.noun} deleted."
+
+
+def says_yes(parameter: Parameter) -> bool:
+    """Returns True for a parameter with YES, and False for one with NO."""
+    if parameter.text not in {"YES", "NO"}:
+        raise WrongCommandError(f"{parameter.word} takes YES or NO, not {parameter.text:.40}")
+    return parameter.text == "YES"
 
 
 def clear(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Parameter]) -> tuple[str, str]:

@@ -50,6 +50,7 @@ _USING: Final[Mapping[str, str]] = {
 }
 _OF_MQ_ITSELF: Final = {QMGR: "SYSTEM"}  # which nothing here asks for, and definitions of MQ give its administrators
 NOT_VALID: Final = 3213
+TYPE_OF_KIND: Final[Mapping[str, str]] = {"QLOCAL": QUEUE, "QALIAS": QUEUE, "TOPIC": TOPIC}  # what records call objects
 
 
 def _bits(words: str) -> int:

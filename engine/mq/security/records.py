@@ -110,6 +110,12 @@ class Records:
             del self._granted[key.kind, key.entity]
         self.generation += 1
 
+    def forget(self, kind: str, profile: str) -> None:
+        """Remove the records of all users and groups for one object, so that another of its name begins without any."""
+        for entity in self.entities(kind):
+            if self.exactly(key := Key(kind, entity, profile)) is not None:
+                self.delete(str(key))
+
     def __bool__(self) -> bool:
         return bool(self._granted)
 

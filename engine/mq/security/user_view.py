@@ -24,7 +24,7 @@ from engine.mq.security.authorities import (
     QUEUE,
     RESUME,
     SUB,
-    TOPIC,
+    TYPE_OF_KIND,
 )
 from engine.mq.security.records import AUTHREC, SELF
 from engine.mq.security.rights import base_of
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from engine.mq.unit import Work
     from engine.work import Arrival
 
-_TYPES: Final = {"QLOCAL": QUEUE, "QALIAS": QUEUE, "TOPIC": TOPIC}
-_NAMED: Final = {"QLOCAL": "QUEUE", "QALIAS": "QUEUE", "TOPIC": "TOPIC"}
 _SUB: Final = "SUB"
 # What a subscription is defined with beside its attributes.
 _BESIDE: Final = ("DURABLE", "NEWONLY", "PROPCTL", "SUBTYPE")
@@ -73,7 +71,7 @@ class Guarded(Publisher):
 
     def _check(self, kind: str, name: str, wanted: int) -> None:
         """Refuses what the user may not do to an object; what is no queue or topic belongs to the queue manager."""
-        own = _TYPES.get(kind, QMGR)
+        own = TYPE_OF_KIND.get(kind, QMGR)
         named = name if own != QMGR else SELF
         if not self._rights.of(own, named) & wanted:
             raise self._rights.refused(wanted, own, named)
@@ -85,8 +83,8 @@ class Guarded(Publisher):
             self._subscribe(name, attributes, replace=replace)
             return
         self._check_stream(attributes)
-        there = replace and kind in _TYPES and self._manager.display(kind, name)
-        self._check(kind, name, CHG if there or kind not in _TYPES else CRT)
+        there = replace and kind in TYPE_OF_KIND and self._manager.display(kind, name)
+        self._check(kind, name, CHG if there or kind not in TYPE_OF_KIND else CRT)
         self._manager.define(kind, name, attributes, replace=replace)
 
     def _check_stream(self, attributes: Mapping[str, Any]) -> None:
@@ -124,27 +122,27 @@ class Guarded(Publisher):
         self._check_stream(attributes)
         self._manager.alter(kind, name, attributes)
 
-    def delete(self, kind: str, name: str, *, purge: bool = False) -> None:
+    def delete(self, kind: str, name: str, *, purge: bool = False, authorities: bool = True) -> None:
         """Deletes an object; a subscription of the user's own needs no authority."""
         there = self._manager.directory.topics.subscriptions.get(name) if kind == _SUB else None
         if there is None or str(there.values["SUBUSER"]) != self.user:
             self._check(kind, name, CHG if kind == AUTHREC else DLT)
         if purge:
             self._check(kind, name, CLR)
-        self._manager.delete(kind, name, purge=purge)
+        self._manager.delete(kind, name, purge=purge, authorities=authorities)
 
     def display(self, kind: str, pattern: str = "*") -> list[dict[str, Value]]:
         """Returns the objects that the user may see."""
         if kind == _SUB:
             sees = bool(self._rights.of_manager() & DSP)
             return [one for one in self._manager.display(kind, pattern) if sees or one["SUBUSER"] == self.user]
-        if kind not in _TYPES:
+        if kind not in TYPE_OF_KIND:
             if kind != POLICY:
                 self._check(kind, SELF, DSP | INQ)
             return self._manager.display(kind, pattern)
-        own, named = _TYPES[kind], _NAMED[kind]
+        own = TYPE_OF_KIND[kind]
         found = self._manager.display(kind, pattern)
-        return [one for one in found if self._rights.of(own, str(one[named])) & (DSP | INQ)]
+        return [one for one in found if self._rights.of(own, str(one[own])) & (DSP | INQ)]
 
     def clear(self, name: str) -> None:
         """Removes all messages of a queue."""

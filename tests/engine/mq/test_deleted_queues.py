@@ -16,6 +16,7 @@ from engine.mq.store.checking import check
 from engine.mq.store_changes import Record
 from engine.mq.unit import Work
 from tests.engine.mq.served import put
+from tests.engine.mq.test_authorities import ANN, QUEUE, commands, guarded, reason
 
 LASTING = Descriptor(persistence=1)
 
@@ -120,3 +121,22 @@ def test_queues_that_are_not_kept_have_messages_of_their_own(tmp_path: Path, mon
                 assert expected == [one and one.body for one in got]
             work.commit()
         assert [] == list(check(tmp_path / "QM"))
+
+
+@pytest.mark.parametrize(("how", "left"), [("", ["Q.*"]), ("AUTHREC(YES)", ["Q.*"]), ("AUTHREC(NO)", ["Q.*", "Q.1"])])
+@pytest.mark.parametrize("by_whom", ["owner", "ann"])
+def test_records_go_with_their_object(tmp_path: Path, how: str, left: list[str], by_whom: str) -> None:
+    """Who could use a queue that was deleted cannot use another of its name, unless AUTHREC(NO) keeps the records."""
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        commands(queues, "DEFINE QLOCAL(Q.1)", "DEFINE TOPIC(Q.1) TOPICSTR(t)")
+        commands(queues, QUEUE.format("Q.1", ANN, "PUT,DLT"), QUEUE.format("Q.*", "GROUP('clerks')", "PUT"))
+        commands(queues, "SET AUTHREC PROFILE(Q.1) OBJTYPE(TOPIC) PRINCIPAL('ann') AUTHADD(PUB)")
+        commands(queues if by_whom == "owner" else guarded(queues), f"DELETE QLOCAL(Q.1) {how}")
+        commands(queues, "DEFINE QLOCAL(Q.1)")
+        assert (0 if "Q.1" in left else 2035) == reason(lambda: guarded(queues).work().put("Q.1", Descriptor(), b"x"))
+    with QueueManager.open(tmp_path / "QM") as queues:
+        kept = [one["PROFILE"] for one in queues.display("AUTHREC") if one["OBJTYPE"] == "QUEUE"]
+        assert left == sorted(map(str, kept))
+        commands(queues, "DELETE TOPIC(Q.1)")
+        assert left == sorted(str(one["PROFILE"]) for one in queues.display("AUTHREC"))
