@@ -41,8 +41,8 @@ def _item_data(item: DataItem) -> dict[str, Any]:
     }
     if item.occurs is not None:
         found |= {"minOccurs": item.least, "maxOccurs": item.occurs.most}
-    if item.counter is not None:
-        found["dependingOn"] = item.counter.name
+    if item.counter is not None or item.open:
+        found["dependingOn"] = _counter(item)
     if item.redefines is not None:
         found["redefines"] = item.redefines.name
     if item.entry.values:
@@ -55,7 +55,7 @@ def _item_data(item: DataItem) -> dict[str, Any]:
 def layout_text(book: Copybook) -> str:
     """The records as a table, each field indented under its group."""
     lines = [aligned([row for record in book.records for row in _record_rows(record)])]
-    if any(item.counter is not None for record in book.records for item in record.top.walk()):
+    if any(item.counter is not None or item.open for record in book.records for item in record.top.walk()):
         lines.append("Where something depends on a count, offsets and lengths are the largest.")
     return "\n".join(lines)
 
@@ -90,10 +90,16 @@ def _item_rows(item: DataItem, depth: int) -> Iterator[tuple[str, ...]]:
 def _occurrences(item: DataItem) -> str:
     if item.occurs is None:
         return ""
-    if item.counter is None:
+    if item.counter is None and not item.open:
         return str(item.most)
     most = "unbounded" if item.occurs.most is None else item.occurs.most
-    return f"{item.least}..{most} by {item.counter.name}"
+    return f"{item.least}..{most} by {_counter(item)}"
+
+
+def _counter(item: DataItem) -> str:
+    """Returns what a table depends on: an item of its record, or where it goes to the record's end one elsewhere."""
+    depending = () if item.occurs is None else item.occurs.depending
+    return " OF ".join(depending) if item.counter is None else item.counter.name
 
 
 _DEEPEST: Final = 50

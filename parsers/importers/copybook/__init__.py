@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from engine.errors import ConfigurationException
 from engine.files.input_files import read_file
@@ -89,32 +89,38 @@ def _entries(tokens: Iterator[Word], findings: Findings) -> Iterator[Entry]:
 
 def _records(file: str, entries: Iterable[Entry], dialect: Dialect, findings: Findings) -> Iterator[Record]:
     """The records that entries describe: each 01 and 77, and one for what stands before the first of them."""
+    entries = list(entries)
+    others = _Others({}, frozenset(entry.name.upper() for entry in entries))
     tops, renames = _trees(entries, findings)
     stray = [node for node in tops if node.entry.level not in {1, 77}]
-    named: dict[str, DataItem] = {}
     if stray and not (len(stray) == 1 and stray[0].children):
         first = stray[0].entry
         top = Node(Entry(first.word, 1, _stem(file)), children=stray)
-        yield _record(top, [entry for node in stray for entry in renames.get(id(node), [])], dialect, findings, named)
+        yield _record(top, [entry for node in stray for entry in renames.get(id(node), [])], dialect, findings, others)
         tops = [node for node in tops if node.entry.level in {1, 77}]
     for node in tops:
-        yield _record(node, renames.get(id(node), []), dialect, findings, named)
+        yield _record(node, renames.get(id(node), []), dialect, findings, others)
 
 
-def _record(
-    node: Node, renames: list[Entry], dialect: Dialect, findings: Findings, named: dict[str, DataItem]
-) -> Record:
+class _Others(NamedTuple):
+    """The records before one by their names, and the names of all that the text describes."""
+
+    before: dict[str, DataItem]
+    names: frozenset[str]
+
+
+def _record(node: Node, renames: list[Entry], dialect: Dialect, findings: Findings, others: _Others) -> Record:
     entry = node.entry
-    item = with_counters(arrange(node, dialect, findings), findings)
+    item = with_counters(arrange(node, dialect, findings), findings, others.names)
     if entry.redefines is not None:
-        target = named.get(entry.redefines.upper)
+        target = others.before.get(entry.redefines.upper)
         if target is None:
             text = f"{entry.name or 'FILLER'} redefines {entry.redefines.text}, which is no record before it"
             findings.add(entry.redefines.spot, text, entry.redefines.text)
         else:
             item = replace(item, redefines=target)
     if entry.name:
-        named[entry.name.upper()] = item
+        others.before[entry.name.upper()] = item
     return Record(entry.name or "FILLER", item, renamings(item, renames, findings))
 
 

@@ -266,7 +266,8 @@ class DataItem:
     """An item of a record; offset and length are in bytes, the length that of one occurrence.
 
     Where something depends on a count, offsets and lengths are the largest. `name` is empty for FILLER. `redefines` is
-    the name of what it shares its storage with, `start` that item's place among its brothers.
+    the name of what it shares its storage with, `start` that item's place among its brothers. A table that is `open`
+    goes to the end of its record: what it depends on is not in it.
     """
 
     entry: Entry
@@ -280,6 +281,7 @@ class DataItem:
     redefines: DataItem | None = None
     counter: DataItem | None = None
     slack: int = 0
+    open: bool = False
 
     @property
     def name(self) -> str:

@@ -245,8 +245,8 @@ class Importer:
 
     def _field(self, item: DataItem, name: str, way: tuple[Around, ...]) -> Field:
         options = self._options
-        most = UNBOUNDED if item.occurs is not None and item.occurs.most is None else item.most
-        least = item.least if item.counter is not None else most
+        most = UNBOUNDED if item.open or (item.occurs is not None and item.occurs.most is None) else item.most
+        least = item.least if item.open or item.counter is not None else most
         physical = self._physical(item)
         made = Field(
             name,

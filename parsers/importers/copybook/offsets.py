@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Final
 
 from parsers.importers.copybook.items import Condition, DataItem, Entry, Picture, PictureError, Renaming, Sign, picture
@@ -145,25 +146,42 @@ def renamings(top: DataItem, entries: list[Entry], findings: Findings) -> tuple[
     return tuple(made)
 
 
-def with_counters(top: DataItem, findings: Findings) -> DataItem:
-    """The item with the counter of each of its tables beside it."""
+_CICS: Final = "EIBCALEN"  # the length of a communication area, which CICS itself describes
+
+
+def with_counters(top: DataItem, findings: Findings, known: Container[str] = ()) -> DataItem:
+    """The item with the counter of each of its tables beside it; `known` are the names in all records."""
     if not any(item.occurs is not None and item.occurs.depending for item in top.walk()):
         return top
     seen: dict[str, list[tuple[DataItem, ...]]] = {}
-    return _with(top, (), seen, findings)
+    return _with(top, (), seen, findings, known)
 
 
 def _with(
-    item: DataItem, above: tuple[DataItem, ...], seen: dict[str, list[tuple[DataItem, ...]]], findings: Findings
+    item: DataItem,
+    above: tuple[DataItem, ...],
+    seen: dict[str, list[tuple[DataItem, ...]]],
+    findings: Findings,
+    known: Container[str],
 ) -> DataItem:
     way = (*above, item)
-    counter = None
+    counter, is_open = None, False
     if item.occurs is not None and item.occurs.depending:
-        counter = _counter(item, above, seen, findings)
+        is_open = _is_open(way, item.occurs.depending[0].upper(), known)
+        counter = None if is_open else _counter(item, above, seen, findings)
     if not item.children and item.name:
         seen.setdefault(item.name.upper(), []).append(way)
-    children = tuple(_with(child, way, seen, findings) for child in item.children)
-    return replace(item, children=children, counter=counter)
+    children = tuple(_with(child, way, seen, findings, known) for child in item.children)
+    return replace(item, children=children, counter=counter, open=is_open)
+
+
+def _is_open(way: tuple[DataItem, ...], counter: str, known: Container[str]) -> bool:
+    """Returns whether a table is the last of its record, and what it depends on is described elsewhere."""
+    if not (counter == _CICS or counter in known) or any(item.name.upper() == counter for item in way[0].walk()):
+        return False
+    return all(
+        group.occurs is None and group.children[-1] is item and item.redefines is None for group, item in pairwise(way)
+    )
 
 
 def _counter(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.errors import BrokerError
+from engine.errors import BrokerError, ConfigurationException
 from parsers.charsets.ccsid import encode
 from parsers.importers.copybook import read_text
 from parsers.records.json_fields import Coding, coding_of
@@ -181,6 +181,36 @@ def test_tables_in_tables_of_variable_length() -> None:
     value = {"N": 2, "T": [{"M": 2, "U": ["a", "b"]}, {"M": 0, "U": []}], "Z": "z"}
     assert (value, 6) == read_record(made.read, b"22ab0z")
     assert b"22ab0z" == write_record(made, value, 0x20)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "01 R. 05 A PIC X. 05 G. 10 T PIC X OCCURS 1 TO 9 DEPENDING ON N. 77 N PIC 9.",
+        "01 R. 05 A PIC X. 05 G. 10 T PIC X OCCURS 1 TO 9 DEPENDING ON EIBCALEN.",
+    ],
+)
+def test_a_table_that_depends_on_another_record(text: str) -> None:
+    """The last table of a record goes to the record's end where it depends on what the record does not have."""
+    made = plan(text, WORKSTATION)
+    assert ({"A": "a", "G": {"T": ["x", "y"]}}, 3) == read_record(made.read, b"axy")
+    assert b"axy" == write_record(made, {"A": "a", "G": {"T": ["x", "y"]}}, 0x20)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "01 R. 05 T PIC X OCCURS 1 TO 9 DEPENDING ON N. 05 Z PIC X. 77 N PIC 9.",
+        "01 R. 05 A PIC X. 05 T REDEFINES A PIC X OCCURS 1 TO 9 DEPENDING ON N. 77 N PIC 9.",
+        "01 R. 05 G OCCURS 2. 10 T PIC X OCCURS 1 TO 9 DEPENDING ON N. 77 N PIC 9.",
+        "01 R. 05 T PIC X OCCURS 1 TO 9 DEPENDING ON M. 77 N PIC 9.",
+    ],
+)
+def test_a_table_whose_count_is_needed(text: str) -> None:
+    """A table that is not at the end of its record, or depends on nothing that is described, is refused."""
+    with pytest.raises(ConfigurationException) as caught:
+        plan(text, WORKSTATION)
+    assert "does not stand before it in the record" in caught.value.problems[0].text
 
 
 def test_counts_are_those_of_tables() -> None:
