@@ -6,7 +6,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -20,6 +20,7 @@ import lmdb
 from engine.costs.measuring import (
     Measured,
     Row,
+    by_turns,
     divided,
     figure,
     in_turn,
@@ -52,6 +53,7 @@ from engine.mq.client import Client
 from engine.work import Selection
 
 REUSE_SECONDS: Final = 10.0  # of request and reply on one file; the report's row takes 600
+_TURNS: Final = 10  # of a file that has been used and of a new one
 _NINE: Final = 9
 _MANY: Final = 16
 _SLOW: Final = 0.003  # seconds that a sync takes where it is slowed
@@ -238,27 +240,37 @@ def compressed(queues: QueueManager) -> Iterator[Measured]:
 
 
 def reuse(folder: Path, seconds: float) -> Iterator[Measured]:
-    """Persistent request and reply on one file, a browse open half of the time: its size and cost late and early."""
-    tenths: list[tuple[float, int]] = []
+    """Persistent request and reply on one file, a browse open half of the time: its size and cost beside a new one."""
+    name, data = f"{seconds:,.0f} s of request and reply on one file with a browse", folder / "USED/store/data.mdb"
+    with asking(folder / "USED") as used, asking(folder / "NEW") as new:
+        sizes = [(used(part), data.stat().st_blocks)[1] for part in (seconds / 10, 0.9 * seconds)]
+        yield figure(Row(f"{name}: the file at the end beside the first tenth", 1.1), [sizes[1] / sizes[0]])
+        turn = min(seconds / 10, 1.0)
+        new(turn)
+        found = by_turns(partial(new, turn), partial(used, turn), _TURNS)
+        yield time_beside(Row(f"{name}: its cost beside that of a new file, in turn", 1.06), found[1], found[0], 1e6)
+
+
+@contextmanager
+def asking(folder: Path) -> Iterator[Callable[[float], float]]:
+    """Gives a program on a new store that asks and answers for so many seconds, and returns what a round costs."""
     with lasting(folder, "IN", "OUT", "READ") as queues:
         filled(queues, 100, LASTING, BODY, queue="READ")
-        work, browser = queues.work(), queues.work()
-        asked, answered = (committing(work, queue, queue, own=LASTING) for queue in ("IN", "OUT"))
-        for _ in range(10):
-            begun, spent, done = time.perf_counter(), time.process_time(), 0
-            while time.perf_counter() < begun + seconds / 10:
-                is_late = time.perf_counter() > begun + seconds / 20
+        asked, answered = (committing(queues.work(), queue, queue, own=LASTING) for queue in ("IN", "OUT"))
+
+        def run(seconds: float) -> float:
+            browser, done = queues.work(), 0
+            begun, spent = time.perf_counter(), time.process_time()
+            while (now := time.perf_counter()) < begun + seconds:
+                is_late = now > begun + seconds / 2
                 if is_late and done % 10 == 0 and browser.get("READ", Selection(browse=True)) is None:
                     browser = queues.work()
                 asked()
                 answered()
                 done += 1
-            cost = (time.process_time() - spent) / done
-            tenths.append((cost, (folder / "store" / "data.mdb").stat().st_blocks * 512))
-    grown, cost = tenths[-1][1] / tenths[0][1], tenths[-1][0] / tenths[0][0]
-    name = f"{seconds:,.0f} s of request and reply on one file with a browse"
-    yield figure(Row(f"{name}: the file at the end beside the first tenth", 1.1), [grown])
-    yield figure(Row(f"{name}: the cost of the last tenth beside the first", 1.06), [cost])
+            return (time.process_time() - spent) / done
+
+        yield run
 
 
 def space(folder: Path) -> Iterator[Measured]:
