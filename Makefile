@@ -16,8 +16,11 @@ INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check 
 # tests start hundreds of them, so what has changed since the installation is compiled again.
 COMPILE = $(VENV)/bin/python -m compileall -q engine esql flows nodes parsers spark_exec
 
-# A test that takes ten minutes hangs: where its threads stand is printed, and with -n the other tests go on.
+# A test that takes ten minutes hangs: where its threads stand is printed, and the other tests go on.
 HANGS := -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
+# Half of the time of a test that starts brokers is waiting, so there are two processes more than processors, and eight
+# at most, as each may start a Spark, a PostgreSQL and a RabbitMQ. ARGS='-n 0' runs the tests in one, as a debugger needs.
+TESTS := -m "not slow" --dist worksteal -n $(shell n=$$(getconf _NPROCESSORS_ONLN) && echo $$((n < 6 ? n + 2 : 8))) $(HANGS)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -49,7 +52,7 @@ spark-demo: $(VENV)/.spark ## carry 10,000 messages through sample flows on Spar
 .PHONY: test
 test: $(VENV)/.dev ## run the tests, but for those marked slow
 	@$(COMPILE)
-	@$(VENV)/bin/python -m pytest -m "not slow" $(HANGS) $(ARGS)
+	@$(VENV)/bin/python -m pytest $(TESTS) $(ARGS)
 
 .PHONY: test-slow
 test-slow: $(VENV)/.slow ## run the tests marked slow
@@ -76,7 +79,7 @@ check-tests: $(VENV)/.dev
 ifdef TESTED
 	@echo "make check: the tests are left out (TESTED=$(TESTED))"
 else
-	$(call step,tests,python -m pytest -m "not slow" $(HANGS) $(ARGS),the failures are listed above)
+	$(call step,tests,python -m pytest $(TESTS) $(ARGS),the failures are listed above)
 endif
 
 .PHONY: format
