@@ -73,3 +73,49 @@ def test_lint_and_drawings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     file.write_text(FLOW.replace("One", "Two"), "utf-8")
     assert penstock(capsys, "flow", "lint", str(file)).code == 0
     assert penstock(capsys, "flow", "show", "--ascii", str(file)).out != shown.out
+
+
+MAIN = """
+flow: Main
+nodes:
+  In: {type: MQInput, queueName: IN}
+  Sub: {subflow: sub.yaml}
+  Out: {type: MQOutput, queueName: OUT}
+  Far: {type: Label, labelName: Far}
+wires:
+  - In.out -> Sub.in
+  - Sub.ok -> Out
+  - Far.out -> Out
+"""
+SUB = """
+subflow: Sub
+promote: {labelName: [Near.labelName]}
+nodes:
+  in: {type: Input}
+  Send: {type: RouteToLabel}
+  Near: {type: Label, labelName: Near}
+  ok: {type: Output}
+wires:
+  - in.out -> Send
+  - Near.out -> ok
+"""
+TWICE = MAIN.replace("  Out:", "  Again: {subflow: sub.yaml}\n  Out:") + "  - Out.out -> Again.in\n"
+CLASH = "Again.Near: labelName Near is that of Sub.Near too; a message can go to one only: promote it, and give each"
+PLAIN = SUB.replace("RouteToLabel", "Passthrough").replace("> Send", "> Send\n  - Send.out -> ok")
+SUBFLOWS = [
+    (MAIN, SUB, ""),
+    (MAIN, PLAIN, "Far is never reached: no node that routes to labels is reached"),
+    (TWICE, SUB, CLASH),
+    (TWICE.replace("Again: {subflow: sub.yaml}", "Again: {subflow: sub.yaml, labelName: Third}"), SUB, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("main", "sub", "problem"), SUBFLOWS)
+def test_labels_of_subflows(
+    main: str, sub: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Labels are one for a flow and its subflows: either routes to those of the other, and no two have a name."""
+    for name, text in (("f.yaml", main), ("sub.yaml", sub)):
+        (tmp_path / name).write_text(text, "utf-8")
+    linted = penstock(capsys, "flow", "lint", str(tmp_path / "f.yaml"), str(tmp_path / "sub.yaml"))
+    assert (linted.code, problem in linted.out) == (int(bool(problem)), True)

@@ -127,17 +127,31 @@ def labels(subject: Subject) -> Iterator[Finding]:
 
 
 def label_names(subject: Subject) -> Iterator[Finding]:
-    """Names that messages are routed to and that two nodes have."""
+    """Names that messages are routed to and that two nodes have, those within subflows too."""
     first: dict[str, str] = {}
-    for use in subject.flow.nodes:
-        found = subject.types[use.label]
+    own = {use.label: use for use in subject.flow.nodes}
+    for use in _expanded(subject).nodes:
+        found = subject.known.catalog.get(use.type)
         name = found and found.label_property and found.label_property.name
         for setting in use.settings:
             if setting.name == name and isinstance(setting.value, str):
                 other = first.setdefault(setting.value, use.label)
                 if other != use.label:
                     text = f"{name} {setting.value} is that of {other} too; a message can go to one only"
-                    yield Finding(setting.value_place, text, setting.value)
+                    if use.label in own:
+                        yield Finding(setting.value_place, text, setting.value)
+                    else:
+                        sub = next(each for label, each in own.items() if use.label.startswith(f"{label}."))
+                        text = f"{use.label}: {text}: promote it, and give each subflow another"
+                        yield Finding(sub.place, text, sub.label)
+
+
+def _expanded(subject: Subject) -> Flow:
+    """Returns the flow with its subflows opened, or as it stands where they cannot be."""
+    try:
+        return expand(subject.flow, subject.known.subflows)
+    except ConfigurationException:  # which others report
+        return subject.flow
 
 
 def wires(subject: Subject) -> Iterator[Finding]:
@@ -180,7 +194,9 @@ def sources_and_reach(subject: Subject) -> Iterator[Finding]:
         kind = "subflow" if flow.is_subflow else "flow"
         yield Finding(flow.place, f"{kind} {flow.name} has no input node, so no message enters it", flow.name)
         return
-    onward = followers(flow, label_routes(flow, subject.known.catalog, subject.labels))
+    onward = followers(
+        flow, (*label_routes(flow, subject.known.catalog, subject.labels), *_routes_of_subflows(subject))
+    )
     waiting = [use.label for use in flow.nodes if _is_start(subject, use)]
     reached: set[str] = set()
     while waiting:
@@ -196,18 +212,29 @@ def sources_and_reach(subject: Subject) -> Iterator[Finding]:
             yield Finding(use.place, f"{use.label} is never reached: {text}", use.label)
 
 
+def _routes_of_subflows(subject: Subject) -> Iterator[tuple[str, str]]:
+    """The ways from subflows whose nodes route to labels to the flow's own Labels."""
+    labels = {label for label, found in subject.types.items() if found and found.label_property}
+    subs = [use.label for use in subject.flow.nodes if subflow_of(subject.flow, use, subject.known.subflows)]
+    for source, target in label_routes(_expanded(subject), subject.known.catalog) if labels and subs else ():
+        if target in labels:
+            yield from ((sub, target) for sub in subs if source.startswith(f"{sub}."))
+
+
 def _is_start(subject: Subject, use: NodeUse) -> bool:
-    """Returns True where messages may enter: also a node of unknown type, or named by a wire that cannot be read."""
-    in_doubt = subject.types[use.label] is None or any(use.label in text for text in subject.unread)
-    return in_doubt or subject.known.starts(subject.flow, use)
+    """Returns True where messages may enter: also a node of unknown type, or named by a wire that cannot be read.
+
+    A Label of a subflow may be routed to by the flow that uses it.
+    """
+    found = subject.types[use.label]
+    in_doubt = found is None or any(use.label in text for text in subject.unread)
+    routed = subject.flow.is_subflow and found is not None and found.label_property is not None
+    return in_doubt or routed or subject.known.starts(subject.flow, use)
 
 
 def cycles(subject: Subject) -> Iterator[Finding]:
     """Wires that lead back to where they came from; a message would never come out."""
-    try:
-        flow = expand(subject.flow, subject.known.subflows)
-    except ConfigurationException:
-        flow = subject.flow
+    flow = _expanded(subject)
     try:
         TopologicalSorter(followers(flow)).prepare()
     except CycleError:
