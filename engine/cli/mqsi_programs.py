@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import quoteattr
 
-from engine.cli.mqsi import INVALID, MISSING, Given, Misused, told
+from engine.cli.mqsi import INVALID, MISSING, NO_COMPONENT, Given, Misused, told
 from engine.cli.shared_options import broker_named, change_flows, switch_flows
-from engine.errors import ConfigurationException
+from engine.errors import BrokerError, ConfigurationException
 from engine.files.input_files import read_file, refuse_inputs
 from engine.files.output_files import write_file
 
@@ -71,17 +71,27 @@ def stop(given: Given) -> None:
 def list_(given: Given) -> None:
     """Lists all brokers (-a), the groups of one, or the flows of a group; -r and -d 2 say more."""
     from engine.broker.folder import known
-    from engine.broker.overview import standstills
 
-    if not given.component:
-        for folder in known():
-            _say_node(broker_named(str(folder.path)))
-        return
-    if given.has("a"):
-        raise Misused(INVALID, f"-a lists all brokers: leave it out, or {given.component}")
     if given.value("d") not in {"", "0", "1", "2"}:
         raise Misused(INVALID, f"-d {given.value('d')} is no level of detail: 0, 1 or 2")
-    broker = broker_named(given.component)
+    if given.component:
+        if given.has("a"):
+            raise Misused(INVALID, f"-a lists all brokers: leave it out, or {given.component}")
+        _list_one(given, broker_named(given.component))
+        return
+    if given.has("e"):
+        raise Misused(NO_COMPONENT, f"-e {given.value('e')} is an execution group of a broker: name that too")
+    for folder in known():
+        broker = broker_named(str(folder.path))
+        if given.has("r"):
+            _list_one(given, broker)
+        else:
+            _say_node(broker)
+
+
+def _list_one(given: Given, broker: Broker) -> None:
+    from engine.broker.overview import standstills
+
     state, runs, status = broker.load("read"), broker.runs, broker.status()
     halted = {(one.group, one.flow) for one in standstills(state, status)} if status else set[tuple[str, str]]()
     groups = [group for group in state.groups if given.value("e") in {"", group.name}]
@@ -97,12 +107,27 @@ def list_(given: Given) -> None:
 
 
 def _say_node(broker: Broker) -> None:
-    name = broker.repository.broker
+    name, where = broker.repository.broker, f"administration URI 'file://{broker.folder.control}'"
+    queue_manager = _named_queue_manager(broker)
     if broker.runs:
-        where = f"file://{broker.folder.control}"
-        told(f"BIP1325I: Integration node '{name}' with administration URI '{where}' is running.")
+        with_ = f"default queue manager '{queue_manager}' and {where}" if queue_manager else where
+        told(f"BIP{1284 if queue_manager else 1325}I: Integration node '{name}' with {with_} is running.")
+    elif queue_manager:
+        told(f"BIP1285I: Integration node '{name}' on queue manager '{queue_manager}' is stopped.")
     else:
         told(f"BIP1326I: Integration node '{name}' is stopped.")
+
+
+def _named_queue_manager(broker: Broker) -> str:
+    """Returns the name that a broker's queue manager was given, which IBM's lines tell; nothing where it was not."""
+    from engine.broker.definition import Definition
+    from engine.mq.store.environment import format_of
+
+    try:
+        _, name, _ = format_of(broker.folder.queues)
+    except BrokerError:  # it is another user's, or damaged, which says nothing of whether the broker runs
+        return ""
+    return "" if name == Definition().queue_manager else name
 
 
 def _say_group(state: BrokerState, group: GroupState, *, runs: bool) -> None:

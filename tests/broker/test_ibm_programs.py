@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from engine.broker.administration import Broker
 from engine.cli import mqsi
 from tests.broker.running import flow
 
 IBM = [
     (("mqsicreatebroker", "N", "-q", "QM1", "-i", "user", "-a", "pw"), 0, "BIP8071I: Successful command completion."),
     (("mqsicreatebroker", "N", "-q", "QM1"), 87, "BIP8087E"),
-    (("mqsilist",), 0, "BIP1326I: Integration node 'N' is stopped."),
+    (("mqsilist",), 0, "BIP1285I: Integration node 'N' on queue manager 'QM1' is stopped."),
     (("mqsilist", "nope"), 13, "BIP8013E"),
     (("mqsilist", "N", "-z"), 1, "BIP8001E"),
     (("mqsideploy", "N", "-a", "x.yaml"), 5, "BIP8005E"),
@@ -37,9 +38,15 @@ IBM = [
     (("mqsistopmsgflow", "N", "-e", "eg", "-w", "60"), 0, "BIP8071I"),
     (("mqsistopmsgflow", "N", "-e", "eg", "-g"), 5, "BIP8005E: one of the flags -e and -g must be given"),
     (("mqsilist", "N", "-rw60"), 0, "BIP8071I"),
+    (("mqsilist", "-r"), 0, "BIP1287I: Integration server 'eg' on integration node 'N' is stopped."),
+    (("mqsilist", "-e", "eg"), 10, "BIP8010E: -e eg is an execution group of a broker: name that too"),
+    (("mqsilist", "-d", "7"), 4, "BIP8004E"),
     (("mqsilist", "N", "--r"), 1, "BIP8001E: the flag --r is unknown"),
     (("mqsilist", "N", "-rr"), 3, "BIP8003E"),
-    (("mqsilist", "-a"), 0, "BIP1326I: Integration node 'N' is stopped."),
+    (("mqsilist", "-a"), 0, "BIP1285I: Integration node 'N' on queue manager 'QM1' is stopped."),
+    (("mqsicreatebroker", "P"), 0, "BIP8071I"),
+    (("mqsilist", "P"), 0, "BIP1326I: Integration node 'P' is stopped."),
+    (("mqsideletebroker", "P"), 0, "BIP8071I"),
     (("mqsicreatebroker", "M", "-v", "5"), 4, "BIP8004E: -v 5 is no number of minutes from 10 to 14400"),
     (("mqsicreatebroker", "M", "-g", "300"), 4, "BIP8004E: the flag -g cannot be used"),
     (("mqsicreatebroker", "M", "-q", "QM3", "-t", "-v", "20"), 0, "mqsicreatebroker: -t not used"),
@@ -88,3 +95,31 @@ def test_programs_under_their_names(
             mqsi.main()
         shown = capsys.readouterr()
         assert (code, True) == (ended.value.code, said in shown.out + shown.err), (words, shown)
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ((), "BIP1325I: Integration node 'N' with administration URI 'file://"),
+        (
+            ("-q", "QM1"),
+            "BIP1284I: Integration node 'N' with default queue manager 'QM1' and administration URI 'file://",
+        ),
+    ],
+)
+def test_a_broker_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys, flags, said) -> None:
+    """The list of brokers tells the queue manager of a broker that was given one, and never fails over it."""
+    monkeypatch.setenv("PENSTOCK_HOME", str(tmp_path))
+    monkeypatch.setattr(Broker, "runs", True)
+    for words in (("mqsicreatebroker", "N", *flags), ("mqsilist", "N")):
+        monkeypatch.setattr(sys, "argv", list(words))
+        with pytest.raises(SystemExit) as ended:
+            mqsi.main()
+        assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert said in shown
+    assert "' is running.\n" in shown
+    (tmp_path / "N" / "queues" / "queue-manager.json").write_text("{")
+    with pytest.raises(SystemExit) as ended:
+        mqsi.main()
+    assert (0, True) == (ended.value.code, "BIP1325I" in capsys.readouterr().out)
