@@ -17,6 +17,7 @@ from parsers.charsets import ccsid as characters
 from parsers.mrm.model import Definition, wire_format
 from parsers.mrm.simple_values import LARGEST
 from parsers.mrm.tds.binary_fields import InBytes
+from parsers.mrm.tds.groups import shares_delimiter
 from parsers.mrm.tds.message_plan import DELIMITED, FIXED, TAGGED, UNDEFINED, FieldPlan, GroupPlan, Plan, Plans, Stops
 from parsers.mrm.tds.properties import TdsField, TdsFormat, TdsGroup
 from parsers.mrm.tds.reading import TOP, Text
@@ -259,33 +260,38 @@ def _missing(writing: Writing, member: FieldPlan, filler: str) -> str:
 
 
 def _delimited(writing: Writing, plan: GroupPlan, element: Element, stops: Stops) -> str:
-    pieces, tied = [], []
-    for member in writing.members(plan, element):
-        sized = isinstance(member, FieldPlan) and member.fixed
-        pieces.append(_in_place(writing, plan, member, element, stops))
-        tied.append(plan.separation == "variableLengthElementsDelimited" and sized)
-    if plan.suppress:
-        while pieces and not pieces[-1]:
-            pieces.pop()
-    text = ""
-    for number, piece in enumerate(pieces):
-        text += piece
-        if number < len(pieces) - 1 and not tied[number]:
-            text += plan.delimiter
-    return text
+    parts = [_in_place(writing, plan, member, element, stops) for member in writing.members(plan, element)]
+    counted = stops.count(plan.delimiter) > 1 and not plan.group_indicator and not plan.group_terminator
+    suppress = plan.suppress and not counted
+    while suppress and parts and not parts[-1][0]:
+        parts.pop()
+    text, room, _ = parts.pop() if parts else ("", "", "")
+    return "".join(map("".join, parts)) + text + ("" if suppress else room)
 
 
-def _in_place(writing: Writing, plan: GroupPlan, member: Plan, element: Element, stops: Stops) -> str:
-    """Returns what stands between two delimiters."""
+def _in_place(writing: Writing, plan: GroupPlan, member: Plan, element: Element, stops: Stops) -> tuple[str, str, str]:
+    """Returns a member's text, the delimiters that what is absent at its end has, and the delimiter behind it."""
     if isinstance(member, GroupPlan):
-        return writing.group(member, element, stops) if writing.stands(member, element) else ""
-    sized = member.fixed and (plan.observe or plan.separation == "variableLengthElementsDelimited")
+        return writing.group(member, element, stops) if writing.stands(member, element) else "", "", plan.delimiter
+    in_row = member.fixed and plan.separation == "variableLengthElementsDelimited"
+    sized = in_row or (member.fixed and plan.observe)
     found = [writing.one(member, each, stops, sized=sized) for each in writing.occurrences(member, element)]
     if sized and not found and member.field.min_occurs:
         found = [writing.absent(member)]
-    if member.between and member.between == plan.delimiter and member.field.max_occurs > 0:
-        found += [""] * (member.field.max_occurs - len(found))
-    return member.between.join(found) if member.between else "".join(found)
+    room = ""
+    if not found and member.type is not None:
+        room = _room(writing.plans, plan, writing.plans.of(member.type))
+    if member.between and (member.between == plan.delimiter or not plan.suppress):
+        room += (room + member.between) * (member.field.max_occurs - max(len(found), 1))
+    return member.between.join(found), room, "" if in_row else plan.delimiter
+
+
+def _room(plans: Plans, around: GroupPlan, inner: GroupPlan) -> str:
+    """The delimiters that a group without anything in it has, where those around it are the same."""
+    if not shares_delimiter(around, inner):
+        return ""
+    types = [member.type for member in inner.members if isinstance(member, FieldPlan) and member.type is not None]
+    return inner.delimiter * (len(inner.members) - 1) + "".join(_room(plans, inner, plans.of(one)) for one in types)
 
 
 def _tagged(writing: Writing, plan: GroupPlan, element: Element, stops: Stops) -> str:

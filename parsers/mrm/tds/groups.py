@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from parsers.mrm.tds.message_plan import FieldPlan, GroupPlan, Plan
+from parsers.mrm.tds.message_plan import DELIMITED, FieldPlan, GroupPlan, Plan
 
 if TYPE_CHECKING:
     from parsers.mrm.tds.message_plan import Stops
@@ -31,20 +32,20 @@ def tagged(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops)
             if not text.startswith(delimiter, at, limit):
                 break
             at += len(delimiter)
-    return at
+    return at if stops.count(delimiter) < 2 else behind
 
 
 def _loop_counts(reading: Reading) -> Counter[str] | None:
     """Counts for the fields of a repeating group without a tag of its own; None for any other group."""
     field = reading.levels[-2][-1].plan if len(reading.levels) > 1 else None
-    return Counter() if field is not None and not field.tag and field.most > 1 else None
+    return Counter() if field is not None and not field.tag and field.field.repeats else None
 
 
 def _exceeds(reading: Reading, counts: Counter[str]) -> bool:
     """Returns whether the last field is one too many, and takes it back: it begins the next occurrence."""
     last = reading.levels[-1][-1]
     counts[last.name] += 1
-    if last.plan is None or counts[last.name] <= last.plan.most:
+    if last.plan is None or not 0 <= last.plan.field.max_occurs < counts[last.name]:
         return False
     reading.take_back()
     return True
@@ -175,18 +176,37 @@ def fixed_lengths(reading: Reading, plan: GroupPlan, at: int, limit: int, stops:
 
 def all_delimited(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops) -> int:
     """A delimiter between each member and the next; data that is empty is absent."""
+    text, delimiter = reading.text, plan.delimiter
     last = len(plan.members) - 1
+    longer = _longer(delimiter, stops) if reading.plans.has_longer else ()
     for number, member in enumerate(plan.members):
         at = _occurrences(reading, plan, member, at, limit, stops)
         if number < last:
-            if not plan.delimiter or not reading.text.startswith(plan.delimiter, at, limit):
+            if not delimiter or not text.startswith(delimiter, at, limit):
                 return at
-            at += len(plan.delimiter)
-    while plan.delimiter and reading.text.startswith(plan.delimiter, at, limit):
-        at += len(plan.delimiter)
+            if longer and text.startswith(longer, at, limit):
+                return at
+            at += len(delimiter)
+    while delimiter and text.startswith(delimiter, at, limit):
+        if delimiter == plan.group_terminator or stops.count(delimiter) > 1 or text.startswith(longer, at, limit):
+            return at  # it is markup of another group, or the end of this one
+        at += len(delimiter)
         if not reading.has_stop(at, limit, stops):
             raise reading.failure(at, "there are more elements than the group has")
     return at
+
+
+@lru_cache(maxsize=1024)
+def _longer(mark: str, stops: Stops) -> Stops:
+    """The markup that begins as a mark does and is longer: where it stands, the mark does not."""
+    return tuple(stop for stop in stops if len(stop) > len(mark) and stop.startswith(mark))
+
+
+def shares_delimiter(around: GroupPlan, inner: GroupPlan) -> bool:
+    """Returns whether the delimiters of a group can only be told from those of the group around it by being counted."""
+    if inner.delimiter != around.delimiter or not {inner.separation, around.separation} <= DELIMITED:
+        return False
+    return inner.delimiter != "" and not inner.group_indicator and not inner.group_terminator
 
 
 def _occurrences(reading: Reading, plan: GroupPlan, member: Plan, at: int, limit: int, stops: Stops) -> int:
@@ -194,7 +214,10 @@ def _occurrences(reading: Reading, plan: GroupPlan, member: Plan, at: int, limit
         return reading.group(member, at, limit, stops)
     count, times = 1, reading.times(member, at)
     at = _delimited(reading, plan, member, at, limit, stops)
-    while count < times and member.between and reading.text.startswith(member.between, at, limit):
+    if not member.between:
+        return at
+    text, longer = reading.text, _longer(member.between, stops) if reading.plans.has_longer else ()
+    while count < times and text.startswith(member.between, at, limit) and not text.startswith(longer, at, limit):
         following = at + len(member.between)
         if following >= limit and member.between == plan.group_terminator:
             break
@@ -206,14 +229,16 @@ def _occurrences(reading: Reading, plan: GroupPlan, member: Plan, at: int, limit
 
 
 def _delimited(reading: Reading, plan: GroupPlan, member: FieldPlan, at: int, limit: int, stops: Stops) -> int:
-    own = (member.between, *stops) if member.between else stops
     if member.type is not None:
-        return at if reading.has_stop(at, limit, own) else reading.content(member, at, limit, own)
+        if not reading.has_stop(at, limit, stops):
+            return reading.content(member, at, limit, stops)
+        is_counted = shares_delimiter(plan, reading.plans.of(member.type))
+        return reading.content(member, at, limit, stops, empty=False) if is_counted else at
     if plan.observe and member.fixed:
         return reading.sized(member, at, limit)
-    if member.kept is not None and (member.field.min_occurs or not reading.has_stop(at, limit, own)):
+    if member.kept is not None and (member.field.min_occurs or not reading.has_stop(at, limit, stops)):
         return reading.sized(member, at, limit)
-    end = reading.markup.end(reading.text, at, limit, own)
+    end = reading.markup.end(reading.text, at, limit, stops)
     if end == at:
         if member.values is not None and member.values.is_null(""):
             reading.simple(member, at, at)

@@ -26,8 +26,8 @@ UNDEFINED: Final = "undefined"
 class FieldPlan:
     """A field: how it is found in text, and how its text means a value; `type` leads to the group of a complex one.
 
-    `step` leads to its elements, of which there may be as many as `most`; it is `fixed` where a length is said of it,
-    or known by how it is kept.
+    `step` leads to its elements, of which there may be as many as `most`, which is any number where tags tell them; it
+    is `fixed` where a length is said of it, or known by how it is kept.
     """
 
     field: Field
@@ -90,17 +90,22 @@ Plan: TypeAlias = FieldPlan | GroupPlan
 
 
 class Plans:
-    """The plans of one message set in one TDS format; those of types are made when they are first met."""
+    """The plans of one message set in one TDS format; those of types are made when they are first met.
+
+    `has_longer` says that some of the markup begins as other markup does.
+    """
 
     __slots__ = (
-        *("_codings", "_made", "_mixed", "_parting", "definition", "format", "has_inclusive"),
-        *("markup", "settings", "standard", "style"),
+        *("_codings", "_made", "_marks", "_mixed", "_parting", "definition", "format", "has_inclusive"),
+        *("has_longer", "markup", "settings", "standard", "style"),
     )
 
     def __init__(self, definition: Definition, parting: Coding | None = None) -> None:
         self.definition = definition
         self._parting = parting
         self.has_inclusive = False
+        self.has_longer = False
+        self._marks: set[str] = set()
         self.format = definition.format
         settings = definition.settings if isinstance(definition.settings, TdsFormat) else TdsFormat()
         self.settings = settings
@@ -186,6 +191,9 @@ class Plans:
         markup = {plan.delimiter, plan.group_terminator, *(m.between for m in members if isinstance(m, FieldPlan))} - {
             ""
         }
+        for mark in markup - self._marks:
+            self.has_longer |= any(one.startswith(mark) or mark.startswith(one) for one in self._marks)
+            self._marks.add(mark)
         names = frozenset(name for member in members for name in _names(member))
         plan = replace(plan, members=members, tags=tags, markup=tuple(sorted(markup)), names=names)
         if group.composition != "choice" or plan.separation in TAGGED:
@@ -218,16 +226,17 @@ class Plans:
         type_ = self.definition.message_set.content(field.type)
         simple = field.type if isinstance(field.type, SimpleType) else None
         between = self._mark(said.repeating_element_delimiter)
-        if not between and field.repeats and around.separation in DELIMITED:
-            counted = field.min_occurs == field.max_occurs
-            between = self.standard.repeating_element_delimiter or (around.delimiter if counted else "")
         kept = None if simple is None else self._kept(field, simple, said)
+        fixed = said.length > 0 or bool(said.length_reference) or kept is not None
+        if not between and field.repeats and around.separation in DELIMITED:
+            in_row = fixed and around.separation == "variableLengthElementsDelimited"
+            between = "" if in_row else self.standard.repeating_element_delimiter or around.delimiter
         return FieldPlan(
             field=field,
             name=field.name,
             step=step(field.name, field.namespace),
-            most=float("inf") if field.max_occurs < 0 else field.max_occurs,
-            fixed=said.length > 0 or bool(said.length_reference) or kept is not None,
+            most=float("inf") if field.max_occurs < 0 or around.separation in TAGGED else field.max_occurs,
+            fixed=fixed,
             type=type_,
             values=None if simple is None else TdsValues(field, simple, said, self.style),
             tag=self._mark(said.tag),

@@ -121,7 +121,7 @@ class Reading:
         return place
 
     def take_back(self) -> None:
-        """Forget the last field: it is read again as part of another group."""
+        """Forget the last field: it is absent, or read again as part of another group."""
         self.levels[-1].pop()
         self._lasts.clear()
 
@@ -148,14 +148,16 @@ class Reading:
             raise last
         return at
 
-    def content(self, plan: FieldPlan, at: int, limit: int, stops: Stops) -> int:
-        """Read one occurrence of a complex field."""
+    def content(self, plan: FieldPlan, at: int, limit: int, stops: Stops, *, empty: bool = True) -> int:
+        """Read one occurrence of a complex field; `empty` says whether it is there without anything in it."""
         place = self._place(plan.name, plan, at, at)
         place.children = []
         self.levels.append(place.children)
         assert plan.type is not None
         place.end = self.group(self.plans.of(plan.type), at, limit, stops)
         self.levels.pop()
+        if not (empty or place.children):
+            self.take_back()
         return place.end
 
     def simple(self, plan: FieldPlan, at: int, end: int, *, fixed: bool = False) -> int:

@@ -116,6 +116,42 @@ WITHOUT_DELIMITER = group(
 )
 
 
+PAIR = group(simple("x", length=2), simple("y", length=1), data_element_separation="fixedLength")
+ROWS = group(  # rows of two kinds: each of the first begins a record, to which one of the other may belong
+    complex_(
+        "record",
+        group(
+            complex_("first", PAIR, tag="10"), complex_("second", PAIR, tag="11", min_occurs=0),
+            data_element_separation="taggedDelimited", delimiter="<LF>", tag_length=2,
+        ),
+        max_occurs=-1,
+    ),
+    **ALL_DELIMITED, delimiter="<LF>", group_terminator="<LF>",
+)  # fmt: skip
+PARAGRAPHS = group(
+    group(simple("title"), **ALL_DELIMITED, delimiter="<LF>", group_terminator="<LF>"),
+    group(simple("by"), simple("on"), **ALL_DELIMITED, delimiter="<LF>", group_terminator="<LF>"),
+    complex_(
+        "table",
+        group(
+            simple("name"), simple("row", max_occurs=-1),
+            **ALL_DELIMITED, delimiter="<LF>", group_indicator="BEGIN ", group_terminator="<LF>END",
+        ),
+        max_occurs=-1, repeating_element_delimiter="<LF><LF>",
+    ),
+    **ALL_DELIMITED, delimiter="<LF>",
+)  # fmt: skip
+ALIKE = group(
+    simple("a"), complex_("g", group(*(simple(name, min_occurs=0) for name in "bcd"), **ALL_DELIMITED, delimiter="*")),
+    simple("e"), **ALL_DELIMITED, delimiter="*",
+)  # fmt: skip
+UP_TO_FIVE = simple("b", min_occurs=0, max_occurs=5, repeating_element_delimiter=":")
+IN_A_ROW = group(
+    simple("a"), simple("b", length=2, min_occurs=2, max_occurs=2), simple("c"),
+    data_element_separation="variableLengthElementsDelimited", delimiter=",",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Case:
     """A text, its tree, and what is written for the tree where that is not the text itself."""
@@ -145,6 +181,35 @@ CASES = {
         WITHOUT_DELIMITER, "A=x!A=y!Z=z!",
         [("loop", [("a", [("text", "x")])]), ("loop", [("a", [("text", "y")])]), ("z", [("text", "z")])],
         settings=TdsFormat(tag_data_separator="="),
+    ),
+    "rows that belong together, by their tags": Case(
+        ROWS, "10abc\n10def\n11ghi\n10jkl\n",
+        [("record", [("first", [("x", "ab"), ("y", "c")])]),
+         ("record", [("first", [("x", "de"), ("y", "f")]), ("second", [("x", "gh"), ("y", "i")])]),
+         ("record", [("first", [("x", "jk"), ("y", "l")])])],
+    ),
+    "a tag more often than the model says": Case(TAGGED, "{tag1:x*tag1:y}", [("a", "x"), ("a", "y")]),
+    "paragraphs, with blank lines as terminators": Case(
+        PARAGRAPHS, "T\n\nann\ntoday\n\nBEGIN one\nr1\nr2\nEND\n\nBEGIN two\nr3\nEND",
+        [("title", "T"), ("by", "ann"), ("on", "today"), ("table", [("name", "one"), ("row", "r1"), ("row", "r2")]),
+         ("table", [("name", "two"), ("row", "r3")])],
+    ),
+    "delimiters as those around": Case(
+        ALIKE, "1*2*3*4*5", [("a", "1"), ("g", [("b", "2"), ("c", "3"), ("d", "4")]), ("e", "5")]
+    ),
+    "delimiters as those around, some absent": Case(ALIKE, "1*2***5", [("a", "1"), ("g", [("b", "2")]), ("e", "5")]),
+    "delimiters as those around, all absent": Case(ALIKE, "1****5", [("a", "1"), ("e", "5")]),
+    "absent occurrences whose delimiters are never left out": Case(
+        group(simple("a"), UP_TO_FIVE, simple("c"), **ALL_DELIMITED, delimiter="*",
+              suppress_absent_element_delimiters="never"),
+        "1*x::::*z", [("a", "1"), ("b", "x"), ("c", "z")],
+    ),
+    "rows without a delimiter of their own": Case(
+        group(simple("row", max_occurs=-1), **ALL_DELIMITED, delimiter="<LF>"), "a\n\nb\n",
+        [("row", "a"), ("row", "b")], "a\nb",
+    ),
+    "occurrences with a length, in a row": Case(
+        IN_A_ROW, "x,aabby", [("a", "x"), ("b", "aa"), ("b", "bb"), ("c", "y")]
     ),
     "a tag that the model does not know": Case(TAGGED, "{tag1:x*new:y}", [("a", "x"), ("new", "y")]),
     "all delimited": Case(ALL, "w*x*y*z", [("d1", "w"), ("d2", "x"), ("d3", "y"), ("d4", "z")]),
