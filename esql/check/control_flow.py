@@ -179,7 +179,7 @@ def iterated_blocks(found: Resolution) -> Iterator[Finding]:
 
 
 def propagation(found: Resolution) -> Iterator[Finding]:
-    """PROPAGATE in a Filter node, and to terminals that do not exist."""
+    """PROPAGATE in a Filter node, and to terminals that do not exist, which fails only where it is carried out."""
     for node, place in found.placed(syntax.Propagate):
         if place.kind == "FILTER":
             yield Finding(node, "flow", "a Filter node cannot PROPAGATE: RETURN the condition, or use a Compute node")
@@ -187,12 +187,12 @@ def propagation(found: Resolution) -> Iterator[Finding]:
             names = [terminal.name for terminal in TERMINALS]
             hint = did_you_mean(node.terminal.value, names) or f": there are {', '.join(names)}"
             text = f"there is no terminal '{node.terminal.value}'{hint}"
-            yield Finding(node.terminal, "name", text, TERMINAL_NUMBER)
+            yield Finding(node.terminal, "name", text, TERMINAL_NUMBER, stops=False)
         elif found.of(node) is None and _is_number(node.terminal):
             text = (
                 "there is no terminal of that number: 0 is out, 1 to 4 are out1 to out4, -1 is failure, -2 is nowhere"
             )
-            yield Finding(node.terminal or node, "name", text, TERMINAL_NUMBER)
+            yield Finding(node.terminal or node, "name", text, TERMINAL_NUMBER, stops=False)
 
 
 def _is_number(given: syntax.Expression | None) -> bool:
