@@ -73,7 +73,7 @@ statement
     | LOOP body=statements END LOOP name=label? ';'                                         # loopStatement
     | MOVE source=path (TO target=path | PARENT | where=position (repeat=REPEAT same+=(TYPE | NAME)* | clauses+=moveClause*)) ';'
                                                                                             # moveStatement
-    | PASSTHRU '(' sql=expression (',' values+=expression)* ')' ';'                         # passthruOldStatement
+    | PASSTHRU '(' call=passthruArguments ')' ';'                                           # passthruOldStatement
     | PASSTHRU sql=expression (TO database=path)? (VALUES given=arguments)? ';'                   # passthruStatement
     | PROPAGATE clauses+=propagateClause* ';'                                               # propagateStatement
     | REPEAT body=statements UNTIL condition=expression END REPEAT name=label? ';'          # repeatStatement
@@ -207,8 +207,7 @@ value
         | first=expression (FROM source=expression)?) ')'                                   # trim
     | ROUND '(' source=expression ',' places=expression (MODE rounding=identifier)? ')'         # round
     | ASBITSTREAM '(' source=expression bits=bitstreamClauses ')'                                 # asBitstream
-    | PASSTHRU '(' sql=expression ((TO database=path)? (VALUES given=arguments)? | (',' values+=expression)+) ')'
-                                                                                            # passthruCall
+    | PASSTHRU '(' call=passthruArguments ')'                                               # passthruCall
     | ROW '(' (columns+=column (',' columns+=column)*)? ')'                                 # rowConstructor
     | LIST '{' (elements+=expression (',' elements+=expression)*)? '}'                      # listConstructor
     | FOR quantifier=(ALL | ANY | SOME) source=path (AS correlation=identifier)? '(' condition=expression ')'
@@ -234,6 +233,8 @@ bitstreamClauses : clauses+=bitstreamClause* | (',' positions+=optionalExpressio
 bitstreamClause : kind=(OPTIONS | ENCODING | CCSID | SET | TYPE | FORMAT) given=expression ;
 
 optionalExpression : inner=expression? ;
+
+passthruArguments : sql=expression ((TO database=path)? (VALUES given=arguments)? | (',' values+=expression)+) ;
 
 arguments : '(' (items+=argument (',' items+=argument)*)? ')' ;
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from esql import syntax
@@ -90,13 +90,19 @@ builds(Rules.QuantifiedContext)(
 )
 
 
-@builds(Rules.PassthruCallContext)
-def _passthru(context: Any, source: Source) -> syntax.Expression:
-    values = each(context.values, source)
-    if context.given is not None:
-        values = expressions.arguments(context.given, source)
-    database = maybe(paths.path)(context.database, source)
-    return syntax.PassthruCall(expression(context.sql, source), values, database, position=source.of(context))
+def passthru(build: Callable[..., Any]) -> Callable[[Any, Source], Any]:
+    """Return what builds PASSTHRU( … ), the statement or the function."""
+
+    def from_arguments(context: Any, source: Source) -> Any:
+        inside = context.call
+        values = each(inside.values, source) if inside.given is None else expressions.arguments(inside.given, source)
+        database = maybe(paths.path)(inside.database, source)
+        return build(expression(inside.sql, source), values, database, position=source.of(context))
+
+    return from_arguments
+
+
+builds(Rules.PassthruCallContext)(passthru(syntax.PassthruCall))
 
 
 @builds(Rules.SelectContext)

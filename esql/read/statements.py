@@ -8,8 +8,8 @@ from typing import Any, Final
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.read import expressions, paths
-from esql.read.expressions import Register, built, each, every, expression, maybe, optional, word
-from esql.read.functions import bitstream_clauses, keyed
+from esql.read.expressions import Register, built, every, expression, maybe, optional, word
+from esql.read.functions import bitstream_clauses, keyed, passthru
 from esql.text import Source
 
 Build = Callable[[Any, Source], syntax.Statement]
@@ -106,7 +106,7 @@ builds(Rules.SetStatementContext)(
 builds(Rules.DeleteFieldStatementContext)(built(syntax.DeleteField, target=paths.path, where=_first_word))
 builds(Rules.CommitStatementContext)(built(syntax.Commit, database=maybe(paths.path)))
 builds(Rules.RollbackStatementContext)(built(syntax.Rollback, database=maybe(paths.path)))
-builds(Rules.PassthruOldStatementContext)(built(syntax.Passthru, sql=expression, values=each))
+builds(Rules.PassthruOldStatementContext)(passthru(syntax.Passthru))
 builds(Rules.UpdateStatementContext)(
     built(
         syntax.Update,
