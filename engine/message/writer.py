@@ -187,6 +187,11 @@ def _link(child: Element) -> Link:
     return Link(child.name, owner, child, part)
 
 
+def write_part(element: Element, form: Form) -> bytes:
+    """The bytes of what one parser owns, as they came in where neither it nor its form has changed."""
+    return _write(_link(element), form)
+
+
 def _write(link: Link, form: Form) -> bytes:
     """The bytes of one child of Root: those it came in, where neither it nor its form has changed."""
     part = link.part

@@ -8,9 +8,11 @@ from typing import Any, Final, Protocol
 from engine.descriptor import LITTLE_ENDIAN, UTF_8
 from engine.errors import ParserException
 from engine.message.validation import Action, Validation, validate
+from engine.message.writer import write_part
 from engine.parser import Form, Parser, Template
 from engine.tree.element import Element
 from engine.tree.sharing import copy
+from engine.tree.step import step
 from esql.functions import Nullable, function
 from esql.functions.arguments import character, integer
 from esql.values.types import Value
@@ -152,7 +154,8 @@ def as_bitstream(
 
     Form: ASBITSTREAM(field OPTIONS options ENCODING encoding CCSID ccsid SET set TYPE type FORMAT format); `template`
     holds set, type and format. What is NULL is as if it was not said. RootBitStream, the default, takes the field for
-    the top of a message; FolderBitStream takes it for the one field in it.
+    the top of a message; FolderBitStream takes it for the one field in it. EmbeddedBitStream has the folders in front
+    of the field say what the clauses do not. What came in these bytes and has not been changed is not written anew.
 
     `ASBITSTREAM(InputRoot.BLOB) = X'4a4b'`
     `ASBITSTREAM(InputRoot.BLOB OPTIONS 0 ENCODING 546 CCSID 1208) = X'4a4b'`
@@ -165,16 +168,40 @@ def as_bitstream(
     if not isinstance(owner, Parser):
         text = f"no parser owns {field.name}, so it has no bytes: CREATE it with a DOMAIN, or copy it to OutputRoot"
         raise ParserException(5010, text, field.name)
-    form = Form(
-        encoding=_number("encoding", encoding) or LITTLE_ENDIAN,
-        ccsid=_number("CCSID", ccsid) or UTF_8,
-        template=Template(owner.name, *(_word(part) for part in template)),
-    )
     said = _number("options", options)
-    folder = said & FORM_OF_BITS == FOLDER
-    written = _wrapped(field, owner) if folder and not _is_top(field, owner) else field
+    kind = said & FORM_OF_BITS
+    announced = _announced(field) if kind == EMBEDDED else Form()
+    words = (_word(part) or known for part, known in zip(template, announced.template[1:], strict=True))
+    form = Form(
+        encoding=_number("encoding", encoding) or announced.encoding,
+        ccsid=_number("CCSID", ccsid) or announced.ccsid,
+        template=Template(owner.name, *words),
+    )
+    written = _wrapped(field, owner) if kind == FOLDER and not _is_top(field, owner) else field
     validate(owner, written, form.template, validation_of(owner, said))
-    return owner.write(written, form)
+    return owner.write(written, form) if kind == FOLDER else write_part(written, form)
+
+
+def _announced(field: Element) -> Form:
+    """The form that the folders in front of a field announce, the nearest first; a header may leave it to another."""
+    numbers = {"Encoding": 0, "CodedCharSetId": 0}
+    words: tuple[str, ...] = ("", "", "")
+    before = field.previous_sibling
+    while before is not None and isinstance(before.domain, Parser):
+        for name, known in numbers.items():
+            said = _said(before, name)
+            if not known and type(said) is int and said > 0:
+                numbers[name] = said
+        if before.name == "Properties":
+            words = tuple(_word(_said(before, name)) for name in ("MessageSet", "MessageType", "MessageFormat"))
+        before = before.previous_sibling
+    encoding, ccsid = numbers.values()
+    return Form(encoding or LITTLE_ENDIAN, ccsid or UTF_8, Template("", *words))
+
+
+def _said(folder: Element, name: str) -> Value:
+    field = folder.child(step(name))
+    return None if field is None else field.value
 
 
 def _is_top(field: Element, owner: Any) -> bool:
@@ -200,12 +227,12 @@ def _word(value: Value) -> str:
 
 @function("BITSTREAM")
 def bitstream(field: Element) -> bytes:
-    """The bytes that the parser of a field writes for it; the older form of ASBITSTREAM.
+    """The bytes of a field as its message has them; the older form of ASBITSTREAM with EmbeddedBitStream.
 
     `BITSTREAM(InputRoot.BLOB) = X'4a4b'`
     `BITSTREAM(Environment.Missing) IS NULL`
     """
-    return as_bitstream(field)
+    return as_bitstream(field, options=EMBEDDED)
 
 
 @function("CARDINALITY")
