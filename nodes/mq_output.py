@@ -12,6 +12,7 @@ from engine.flow.dead_letters import BROKER, PROGRAM
 from engine.flow.put_rules import PASS_CORREL_ID, REPLY, REQUEST, answer_ids
 from engine.flow.queue_options import QUEUE_MANAGER_OR_NONE, QUEUE_NAME_OR_NONE, check_queue_name
 from engine.message.assembly import Message
+from engine.message.received import Received
 from engine.message.validation import ACTION_WORDS, Action, InheritedMaster, validate_written
 from engine.message.writer import Written
 from engine.node import UNSUITABLE_VALUE, node, prop
@@ -38,6 +39,11 @@ _CONTEXT: Final[dict[str, dict[str, object]]] = {
 }
 
 
+_CONTEXT_BEGINS: Final = Descriptor._fields.index("user_identifier")
+_PASSED: Final = {"passAll": "appl_origin_data", "passIdentity": "appl_identity_data"}
+_ENDS: Final = {context: Descriptor._fields.index(last) + 1 for context, last in _PASSED.items()}
+
+
 class Destination(NamedTuple):
     """One queue and how a message is put there."""
 
@@ -54,21 +60,31 @@ class Destination(NamedTuple):
     request: bool = False
     alternate_user: bool = False  # the message's own user has to have the authority to put
 
-    def put(self, sent: Written, work: UnitOfWork) -> Descriptor:
+    def put(self, sent: Written, work: UnitOfWork, came: Received | None = None) -> Descriptor:
         """Put a message there; the answer is the descriptor it was given.
 
-        A queue of another queue manager is refused: nothing leads there, and a local queue of its name is another one.
+        What of its context is passed is that of the message that came. A queue of another queue manager is refused:
+        nothing leads there, and a local queue of its name is another one.
         """
         if self.queue_manager and (manager := self.queue_manager.strip()) not in {"", work.queue_manager}:
             raise _unreachable(self.queue, manager, work.queue_manager)
         descriptor, body, syncpoint = sent
         if self.alternate_user:
             authorise(work, descriptor.user_identifier, self.queue)
+        if came is not None and descriptor is not came.descriptor:
+            descriptor = self._passed(descriptor, came.descriptor)
         if self[3:] != _AS_IT_CAME or descriptor.backout_count:
             descriptor = self._made(descriptor, work)
         if self.transaction_mode != "automatic":
             syncpoint = self.transaction_mode == "yes"
         return work.put(self.queue, descriptor, body, syncpoint=syncpoint)
+
+    def _passed(self, descriptor: Descriptor, came: Descriptor) -> Descriptor:
+        """Returns the descriptor with the part of its context that MQPUT takes from the message that came."""
+        begin, end = _CONTEXT_BEGINS, _ENDS.get(self.context, _CONTEXT_BEGINS)
+        if descriptor[begin:end] == came[begin:end]:
+            return descriptor
+        return Descriptor._make(came[at] if begin <= at < end else said for at, said in enumerate(descriptor))
 
     def _made(self, descriptor: Descriptor, work: UnitOfWork) -> Descriptor:
         changes: dict[str, object] = _CONTEXT[self.context].copy()
@@ -132,7 +148,9 @@ class MQOutput:
         False, "Whether a message that is longer than the queue allows is put in segments, which are got as one."
     )
     message_context: Literal["passAll", "passIdentity", "setAll", "setIdentity", "default", "none"] = prop(
-        "passAll", "Which of the sender's identity and origin the message keeps."
+        "passAll",
+        "Whose identity and origin the message has: passAll and passIdentity those of the message that came, whatever"
+        " its MQMD says now; setAll and setIdentity those of the MQMD; else those of the flow, or none.",
     )
     alternate_user_authority: bool = prop(
         False, "Whether the user that the MQMD names has to have the authority to put it, by the records of its queue."
@@ -177,10 +195,10 @@ class MQOutput:
         following = message.replaced(local_environment=lambda: written(message, put, work))
         sent = message.written()
         if self.destination_mode == "fixed":
-            put = [(self._own, self._own.put(sent, work))]
+            put = [(self._own, self._own.put(sent, work, message.came))]
         elif self.destination_mode == "list":
             listed = _listed(message.local_environment, self._own)
-            put = [(destination, destination.put(sent, work)) for destination in listed]
+            put = [(destination, destination.put(sent, work, message.came)) for destination in listed]
         else:
             destination = reply_to(sent.descriptor, self._own, otherwise="set it, or use another destinationMode")
             put = [(destination, destination.put(sent._replace(descriptor=reply(sent.descriptor)), work))]

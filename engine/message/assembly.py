@@ -45,7 +45,7 @@ class Message:
     The trees are read-only for the nodes that receive them: a node that changes a message sends a new one.
     """
 
-    __slots__ = ("_exceptions", "_local_environment", "_way", "new_body", "root")
+    __slots__ = ("_exceptions", "_local_environment", "_way", "came", "new_body", "root")
 
     def __init__(
         self,
@@ -59,12 +59,17 @@ class Message:
         """`way` is what all messages of one way hold together: the Environment, once someone has looked at it.
 
         `new_body` is what finalizing has found: what was received, its body and the new one, where that alone differs.
+        `came` is the message as the input node received it, where it is known.
         """
         self.new_body: tuple[Received, Part, Element] | None = None
+        self.came: Received | None = None
         self._way = way if way is not None else [] if environment is None else [environment]
         self._local_environment = local_environment
         self._exceptions = exceptions
-        self.root: Element = root.root(READ_ONLY) if root.__class__ is Received else root  # type: ignore[assignment]
+        if root.__class__ is Received:
+            self.came = root
+            root = root.root(READ_ONLY)
+        self.root: Element = root  # type: ignore[assignment]  # mypy knows classes by isinstance, which takes longer
 
     @classmethod
     def received(cls, *args: Any, **facts: Any) -> Message:
@@ -109,6 +114,7 @@ class Message:
         sent as it is. A LocalEnvironment may be given by what makes it when it is first looked at.
         """
         made = Message(self.root, local_environment=self._local_environment, exceptions=self._exceptions, way=self._way)
+        made.came = self.came
         if root is None:
             made.new_body = self.new_body
         else:
