@@ -76,21 +76,23 @@ class Standard:
     ccsid: int = 367
     strict: bool = False
     century: int = 53
+    true: str = "1"
+    false: str = "0"
 
 
 PLAIN: Final = Standard()
 STANDARDS: Final[Mapping[str, Standard]] = {
-        "ACORD AL3": Standard("fixedLengthAL3", strict=True),
+        "ACORD AL3": Standard("fixedLengthAL3", strict=True, true="Y", false="N"),
         "CSV": Standard("allElementsDelimited", group_terminator="", delimiter=",", quote='"'),
         "EDIFACT": Standard(
-            "taggedDelimited", "", "'", "+", "+", "", escape="?", reserved=":+?'", ccsid=367, strict=True
+            "taggedDelimited", "", "'", ":", "+", "", escape="?", reserved=":+?'", ccsid=367, strict=True
         ),
-        "HL7": Standard("taggedDelimited", "", "\r", "|", "|", "~", ccsid=367, strict=True),
+        "HL7": Standard("taggedDelimited", "", "\r", "|", "|", "~", ccsid=367),
         "SWIFT": Standard(
             "taggedDelimited", "\r\n:", "\r\n-", "\r\n:", ":", decimal_point=",", trim="both", ccsid=37,
             strict=True, century=80,
         ),
-        "X12": Standard("taggedDelimited", "", "!", "*", "*", ccsid=367, strict=True),
+        "X12": Standard("taggedDelimited", "", "!", ":", ccsid=367, strict=True),
     }  # fmt: skip
 
 
@@ -156,9 +158,9 @@ class TdsFormat:
     strict_numeric_checking: Literal["", "true", "false"] = prop(
         "", "Whether numbers with blanks around them, or with more decimals than their precision, are refused."
     )
-    boolean_true_representation: str = prop("", "The text of TRUE; empty: 1.")
-    boolean_false_representation: str = prop("", "The text of FALSE; empty: 0.")
-    boolean_null_representation: str = prop("", "The text of a boolean that is NULL; empty: 0.")
+    boolean_true_representation: str = prop("", "The text of TRUE; empty: as the standard has it, 1 or Y.")
+    boolean_false_representation: str = prop("", "The text of FALSE; empty: as the standard has it, 0 or N.")
+    boolean_null_representation: str = prop("", "The text of a boolean that is NULL; empty: that of FALSE.")
     default_date_time_format: str = prop("", "The format of dates and times; empty: as their logical types have it.")
     century_window: Annotated[int, Range(-1, 99)] = prop(
         -1, "Years of two digits below this one are of the century that begins in 2000; -1: as the standard has it."

@@ -12,7 +12,7 @@ from parsers.mrm.tds.properties import TdsFormat
 from tests.parsers.mrm.texts import ALL_DELIMITED, built, codec, complex_, group, plain, read, simple, write
 
 SEGMENT = {"group_terminator": "<EDIFACT_GROUP_TERM>", "delimiter": "<EDIFACT_DS>", **ALL_DELIMITED}
-COMPOSITE = {"group_terminator": "<EMPTY>", "delimiter": "<EDIFACT_CS>", **ALL_DELIMITED}
+COMPOSITE = {"group_terminator": "<EMPTY>", **ALL_DELIMITED}
 EDIFACT = group(
     complex_(
         "BGM",
@@ -45,11 +45,15 @@ HL7 = group(
     delimiter="<EMPTY>",
     group_terminator="<EMPTY>",
 )
+ELEMENTS = {"delimiter": "<X12_DS>", **ALL_DELIMITED}
+PARTS = {"group_terminator": "<EMPTY>", **ALL_DELIMITED}
 X12 = group(
-    complex_("ST", group(simple("set"), simple("control"), **ALL_DELIMITED), tag="ST"),
-    complex_("SE", group(simple("count", "integer"), simple("control"), **ALL_DELIMITED), tag="SE"),
+    complex_("ST", group(simple("set"), simple("control"), **ELEMENTS), tag="ST"),
+    complex_("SV", group(complex_("code", group(simple("kind"), simple("of"), **PARTS)), **ELEMENTS), tag="SV"),
+    complex_("SE", group(simple("count", "integer"), simple("control"), **ELEMENTS), tag="SE"),
     data_element_separation="taggedDelimited",
     delimiter="<EMPTY>",
+    tag_data_separator="<X12_TAGDATA_SEP>",
     group_terminator="<EMPTY>",
 )
 SWIFT = group(
@@ -57,7 +61,12 @@ SWIFT = group(
     simple("amount", "decimal", tag="32B"),
     simple("details", tag="70"),
 )
-AL3 = group(simple("a", length=3), simple("b", length=2, min_occurs=0), simple("c", length=1))
+AL3 = group(
+    simple("a", length=3),
+    simple("b", length=2, min_occurs=0),
+    simple("c", length=1),
+    simple("e", "boolean", length=1),
+)
 
 
 @dataclass(frozen=True)
@@ -100,10 +109,14 @@ CASES = {
     "X12": Case(
         "X12",
         X12,
-        "ST*850*0001!SE*2*0001!",
-        [("ST", [("set", "850"), ("control", "0001")]), ("SE", [("count", 2), ("control", "0001")])],
+        "ST*850*0001!SV*HC:99!SE*2*0001!",
+        [
+            ("ST", [("set", "850"), ("control", "0001")]),
+            ("SV", [("code", [("kind", "HC"), ("of", "99")])]),
+            ("SE", [("count", 2), ("control", "0001")]),
+        ],
     ),
-    "ACORD AL3": Case("ACORD AL3", AL3, "abc??d", [("a", "abc"), ("c", "d")]),
+    "ACORD AL3": Case("ACORD AL3", AL3, "abc??dY", [("a", "abc"), ("c", "d"), ("e", True)]),
 }
 
 
