@@ -198,7 +198,7 @@ _TOPIC: Final = (
     _choice("PROXYSUB", "FIRSTUSE FORCE"),
     _choice("MCAST", f"{_INHERITED} DISABLED"),  # there is no multicast either way
     *(_name_of(name, fixed=_NOT_HERE) for name in ("COMMINFO", "MDURMDL", "MNDURMDL")),
-    _choice("DEFPRESP", f"{_INHERITED} SYNC ASYNC", fixed=_NOT_HERE),
+    _choice("DEFPRESP", f"{_INHERITED} SYNC"),  # a put is answered either way
     Attribute("CAPEXPRY", "limit", _INHERITED, choices=(_INHERITED, "NOLIMIT")),
     Attribute("CUSTOM", "custom", ""),
     *_CREATED,

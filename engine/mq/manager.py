@@ -28,6 +28,7 @@ from engine.mq.security.rights import SECURITY, Security
 from engine.mq.security.user_view import Guarded
 from engine.mq.topics.objects import KINDS
 from engine.mq.topics.publishing import Topics
+from engine.mq.topics.retained import retained_fitting
 from engine.mq.topics.status import STATUS, status
 from engine.mq.unit import Moved, Work
 from engine.mq.works import Publisher, Works
@@ -155,10 +156,11 @@ class QueueManager(Publisher):
         return str(self.directory.settings["DEADQ"])
 
     def forget_retained(self, topic: str, point: str = "") -> bool:
-        """Remove what is retained on a topic; False where nothing is."""
-        found = self.topics.forget(topic, point, work := self.work())
+        """Remove what is retained on a topic, or on those that fit its wildcards; False where nothing is."""
+        work = self.work()
+        found = [self.topics.forget(one, point, work) for one in retained_fitting(self, topic, point)]
         work.commit()
-        return found
+        return any(found)
 
     def depth(self, queue: str) -> int:
         """Returns how many messages can be got from a queue now."""

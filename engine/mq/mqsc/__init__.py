@@ -167,7 +167,7 @@ def _carried_out(objects: Objects, command: Command) -> Answer:
         raise WrongCommandError(f"{verb} is followed by a kind of object; write {verb} QLOCAL(NAME)")
     subject, *rest = command.parameters[1:]
     what = SYNONYMS.get(subject.word, subject.word)
-    if what in _BY_ID and subject.values is None:
+    if what in _BY_ID and (subject.values is None or verb != "DISPLAY"):
         subject, rest = _named_by_id(objects, subject, rest)
     return _VERBS[verb](objects, command, _Asked(verb, what, subject, rest))
 
@@ -180,7 +180,10 @@ def _refuse_absent(verb: str, subject: Sequence[Parameter]) -> None:
 
 
 def _named_by_id(objects: Objects, subject: Parameter, rest: list[Parameter]) -> tuple[Parameter, list[Parameter]]:
-    """Returns the word with the name of the subscription that SUBID names in its place, and the other parameters."""
+    """Returns the word with the name of the subscription that SUBID names, and the other parameters.
+
+    A name that stands there too has to be that one's.
+    """
     said = [parameter for parameter in rest if parameter.word == "SUBID" and parameter.values]
     if not said:
         return subject, rest
@@ -188,6 +191,8 @@ def _named_by_id(objects: Objects, subject: Parameter, rest: list[Parameter]) ->
     found = [str(one["SUB"]) for one in objects.display("SUB", "*") if one["SUBID"] == wanted]
     if not found:
         raise WrongCommandError(f"there is no subscription with SUBID {wanted:.60}", reason=2085)
+    if subject.values and found[0] not in {subject.text, subject.values[0].raw}:
+        raise WrongCommandError(f"SUBID {wanted:.60} is that of subscription {found[0]}", reason=2085)
     return replace(subject, values=(Value(found[0], quoted=True),)), [one for one in rest if one not in said]
 
 

@@ -138,12 +138,12 @@ def clear(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Param
 
 
 def forget(objects: Objects, subject: Parameter, rest: Sequence[Parameter]) -> tuple[str, str]:
-    """Removes what is retained on a topic."""
-    if len(subject.values or ()) != 1 or [(one.word, one.text) for one in rest] != [("CLRTYPE", "RETAINED")]:
+    """Removes what is retained on a topic, or on those that fit its wildcards."""
+    said = {(one.word, one.text) for one in rest} - {("SCOPE", "LOCAL")}  # no other queue manager's is removed
+    if len(subject.values or ()) != 1 or said != {("CLRTYPE", "RETAINED")}:
         raise WrongCommandError("write CLEAR TOPICSTR('topic') CLRTYPE(RETAINED)")
-    if not objects.forget_retained(subject.text):
-        raise WrongCommandError(f"nothing is retained on {subject.text}", reason=2085)
-    return "AMQ8691I", "retained publication removed."
+    found = objects.forget_retained(subject.text)
+    return "AMQ8691I", "retained publication removed." if found else f"nothing is retained on {subject.text}."
 
 
 def expire(objects: Objects, rest: Sequence[Parameter]) -> tuple[str, str]:

@@ -28,6 +28,7 @@ from engine.mq.security.authorities import (
 )
 from engine.mq.security.records import AUTHREC, SELF
 from engine.mq.security.rights import base_of
+from engine.mq.topics.retained import retained_fitting
 from engine.mq.works import Publisher
 from engine.work import Selection
 
@@ -170,8 +171,9 @@ class Guarded(Publisher):
             self._check(QMGR, SELF, CTRL)
 
     def forget_retained(self, topic: str, point: str = "") -> bool:
-        """Removes what is retained on a topic."""
-        self._rights.check_topic(topic, CLR | PUB)
+        """Removes what is retained on a topic, or on those that fit its wildcards, if that is allowed for each."""
+        for found in retained_fitting(self._manager, topic, point):
+            self._rights.check_topic(found, CLR | PUB)
         return self._manager.forget_retained(topic, point)
 
     def depth(self, queue: str) -> int:

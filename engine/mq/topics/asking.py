@@ -7,6 +7,7 @@ from typing import Final
 
 from engine.descriptor import Descriptor
 from engine.flow.command_answers import RFH_PARM_MISSING, TOPIC_ERROR, RefusedError
+from engine.message.topics import LONGEST
 from engine.mq.properties import folders_of, opened
 
 _FOLDER: Final = "psc."
@@ -41,7 +42,7 @@ class Asked:
         found = list(dict.fromkeys(self.values.get("Topic", ())))
         if not found:
             raise RefusedError(RFH_PARM_MISSING)
-        if not all(found):
+        if not all(0 < len(topic) <= LONGEST for topic in found):
             raise RefusedError(TOPIC_ERROR)
         return found
 

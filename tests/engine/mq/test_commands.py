@@ -138,6 +138,7 @@ TABLE: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ("two persistences", ((REG + "<RegOpt>Pers</RegOpt><RegOpt>NonPers</RegOpt>", error(3083)),)),
     ("no such option", ((REG + "<RegOpt>Loudly</RegOpt>", error(3083)),)),
     ("no topic", (("<Command>RegSub</Command><QName>Q</QName>", error(2339)),)),
+    ("long topic", (("<Command>RegSub</Command><Topic>" + 10_241 * "n" + "</Topic><QName>Q</QName>", error(3072)),)),
     ("empty topic", (("<Command>RegSub</Command><Topic></Topic><QName>Q</QName>", error(3072)),)),
     ("other queue manager", ((REG + "<QMgrName>QM2</QMgrName>", error(3074)),)),
     ("own queue manager", ((REG + "<QMgrName>QM1</QMgrName>", OK),)),

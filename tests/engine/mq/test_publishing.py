@@ -9,6 +9,7 @@ from engine.errors import MessageException
 from engine.mq import QueueManager
 from engine.mq.addresses import owner_name
 from engine.mq.properties import join, properties_of, split
+from engine.mq.topics.retained import retained_topics
 from engine.work import Selection
 
 RED = join({"colour": "red"}, Descriptor(format="MQSTR"), b"body")
@@ -275,9 +276,28 @@ def test_retained() -> None:
     found = queues.browse("A")[0]
     assert ({"mqps.Top": "n/a", "mqps.Ret": True}, 1) == (properties_of(*found), found.descriptor.priority)
     assert queues.mqsc("CLEAR TOPICSTR('n/a') CLRTYPE(RETAINED)")[0].failed is False
-    assert queues.mqsc("CLEAR TOPICSTR('n/a') CLRTYPE(RETAINED)")[0].failed is True
+    (again,) = queues.mqsc("CLEAR TOPICSTR('n/a') CLRTYPE(RETAINED) SCOPE(LOCAL)")
+    assert (False, "nothing is retained on n/a.") == (again.failed, again.text)
     queues.mqsc("DEFINE SUB(FOUR) TOPICSTR('n/a') DEST(A)")
     assert [[b"2"]] == bodies(queues, "A")
+
+
+def test_clear_topics_that_fit() -> None:
+    """What is retained on topics that fit wildcards goes at once, or none of it where the user may not clear one."""
+    queues = manager()
+    queues.mqsc("SET AUTHREC PROFILE('topic://n') OBJTYPE(TOPIC) PRINCIPAL('ann') AUTHADD(PUB)")
+    queues.mqsc("SET AUTHREC PROFILE('topic://n/b') OBJTYPE(TOPIC) PRINCIPAL('ann') AUTHRMV(PUB)")
+    topics = ("n/a/x", "n/b/x", "n/b/y", "o/x")
+    for topic in topics:
+        queues.publish(topic, Descriptor(), topic.encode(), retain=True)
+    for by_whom, topic, left in (
+        (queues.acting_for("ann"), "n/+/x", topics),
+        (queues.acting_for("ann"), "n/a/#", topics[1:]),
+        (queues, "n/+/x", topics[2:]),
+        (queues, "#", ()),
+    ):
+        (answer,) = by_whom.mqsc(f"CLEAR TOPICSTR('{topic}') CLRTYPE(RETAINED)")
+        assert (left == topics, left) == (answer.failed, tuple(sorted(retained_topics(queues, ""))))
 
 
 def test_retained_in_a_unit() -> None:

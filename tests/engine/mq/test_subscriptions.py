@@ -44,6 +44,8 @@ REFUSED = (
     ("DEFINE TOPIC(N) TOPICSTR('a/#')", "2425"),
     ("DEFINE TOPIC(N) TOPICSTR('there')", "2100"),
     ("CLEAR TOPICSTR('a')", "CLRTYPE(RETAINED)"),
+    ("CLEAR TOPICSTR('a') CLRTYPE(RETAINED) SCOPE(ALL)", "CLRTYPE(RETAINED)"),
+    ("DEFINE TOPIC(N) TOPICSTR('n') DEFPRESP(ASYNC)", "DEFPRESP takes one of ASPARENT, SYNC"),
     ("DEFINE SUB(ONE) TOPICSTR('t') DESTCLAS(MANAGED) SELECTOR('a = ')", "2459"),
     ("DISPLAY TPSTATUS('t') TYPE(QUEUE)", "TYPE takes TOPIC, SUB or PUB"),
     ("DISPLAY TPSTATUS('t') TYPE(SUB) NUMPUBS", "no attribute NUMPUBS"),
@@ -199,12 +201,15 @@ def test_by_id() -> None:
         ("DIS SBSTATUS SUBID({}) NUMMSGS", [{"SUB": "one", "NUMMSGS": 0}]),
         ("ALTER SUB SUBID('{}') PUBPRTY(4)", []),
         ("DISPLAY SUB(*) PUBPRTY", [{"SUB": "TWO", "PUBPRTY": "ASPUB"}, {"SUB": "one", "PUBPRTY": "4"}]),
-        ("DELETE SUB SUBID('{}')", []),
+        ("ALTER SUB(one) SUBID('{}') PUBPRTY(5)", []),
+        ("DELETE SUB('one') SUBID('{}')", []),
     ):
         (answer,) = queues.mqsc(command.format(number))
         assert (False, expected) == (answer.failed, [dict(one) for one in answer.objects])
     assert ["TWO"] == [one["SUB"] for one in queues.display("SUB")]
     assert "2085" in queues.mqsc(f"DELETE SUB SUBID('{number}')")[0].text
+    other = queues.display("SUB")[0]["SUBID"]
+    assert "that of subscription TWO (2085)" in queues.mqsc(f"DELETE SUB('one') SUBID('{other}')")[0].text
 
 
 COMPARED = (
