@@ -6,7 +6,6 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from engine.catalog import did_you_mean
@@ -202,7 +201,8 @@ def _meets(kind: str, one: Mapping[str, Value], where: tuple[str, str, str]) -> 
         return False
     value = one[name]
     if sign in {"LK", "NL"}:
-        return fnmatchcase(str(value), text) == (sign == "LK")
+        fits = re.fullmatch(re.escape(text).replace(r"\*", ".*"), str(value), re.DOTALL)
+        return (fits is not None) == (sign == "LK")
     if name in _AS_NUMBERS and _NUMBER.fullmatch(text.strip()):
         if not _NUMBER.fullmatch(str(value)):
             return sign == "NE"
