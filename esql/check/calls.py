@@ -87,7 +87,7 @@ def _unaccepted(accepted: frozenset[str], given: str, argument: syntax.Expressio
         is_tree = isinstance(argument, syntax.Path) and given == "ROW"
         return "" if is_tree else f"a field reference here, and this is {a(given)}"
     if "LIST" in accepted:
-        fits = given in ("LIST", "ROW")
+        fits = given in ("LIST", "ROW") or isinstance(argument, syntax.Select)  # an aggregate is a list of one
         return "" if fits else f"a list here, and this is {a(given)}: end a field reference with []"
     if not accepted:
         return (
