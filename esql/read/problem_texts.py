@@ -36,6 +36,7 @@ _FOREIGN = {
     "SMALLINT": "INTEGER", "STRING": "CHARACTER", "TEXT": "CHARACTER", "VARCHAR": "CHARACTER",
 }  # fmt: skip
 _SIZED = {"BLOB", "BIT", "CHAR", "CHARACTER", "DEC", "DECIMAL", "FLOAT", "INT", "INTEGER"}
+_UNSIZED = {"BOOLEAN", "DATE", "TIME", "TIMESTAMP", "GMTTIME", "GMTTIMESTAMP", "INTERVAL", "ROW"}
 _OWNERS = {"ELSE": "IF or CASE", "ELSEIF": "IF", "WHEN": "CASE", "UNTIL": "REPEAT"}
 # where the parser had to look further than the wrong token, what would have been right after the one before it
 _RIGHT_AFTER = {
@@ -59,10 +60,22 @@ class _Place:
     """A token that does not fit, what is around it, and what would have fitted."""
 
     token: Any
-    before: Any
+    behind: tuple[Any, ...]  # the tokens in front of it, the nearest first
     following: int
     wanted: set[int]
     context: Any
+
+    @classmethod
+    def at(cls, token: Any, wanted: set[int], recognizer: Any) -> _Place:
+        """Returns the place that a parser has come to."""
+        stream = recognizer.getTokenStream()
+        behind = tuple(stream.LT(-distance) for distance in range(1, 5))
+        return cls(token, behind, stream.LA(2), wanted, recognizer.context)
+
+    @property
+    def before(self) -> Any:
+        """Returns the token in front of it."""
+        return self.behind[0]
 
     @property
     def found(self) -> str:
@@ -113,15 +126,16 @@ def no_statement(stream: Any) -> str:
 
 def mismatch(recognizer: Any, wanted: Iterable[int]) -> str:
     """Say which of a few tokens was wanted, and what stands there."""
-    stream = recognizer.getTokenStream()
-    place = _Place(stream.LT(1), stream.LT(-1), stream.LA(2), set(wanted), recognizer.context)
-    return _unconditional(place) or f"expected {one_of(_names(place.wanted))}{place.found}"
+    place = _Place.at(recognizer.getTokenStream().LT(1), set(wanted), recognizer)
+    return _unconditional(place) or _length(place) or f"expected {one_of(_names(place.wanted))}{place.found}"
 
 
 def explain(recognizer: Any, error: Any) -> str:
     """Say what is wrong at a token that fits nothing."""
     stream = recognizer.getTokenStream()
-    place = _Place(error.offendingToken, stream.LT(-1), stream.LA(2), _wanted(recognizer, error), recognizer.context)
+    place = _Place.at(error.offendingToken, _wanted(recognizer, error), recognizer)
+    if text := _start(place):
+        return text
     if place.token.type in _JOINING and place.wanted & {Rules.SEMICOLON, Rules.EOF}:
         # the operator fits; it is what follows that does not
         stream.consume()
@@ -180,10 +194,21 @@ def _type(place: _Place) -> str | None:
 
 
 def _length(place: _Place) -> str | None:
-    word = str(getattr(place.before, "text", "")).upper()
-    if place.token.type != Rules.OPEN or word not in _SIZED:
-        return None
-    return f"{word} has no length or precision here: CAST gives a DECIMAL(10, 2), and SUBSTRING cuts texts"
+    """Says that variables have no lengths, also where one was taken for what a variable starts with."""
+    words = [str(getattr(token, "text", "")).upper() for token in (place.token, *place.behind)]
+    for at in (0, 2, 3):
+        word = words[at + 1]
+        if words[at] == "(" and word in _SIZED and (at == 0 or words[at - 1].isdigit()):
+            return f"{word} has no length or precision here: CAST gives a DECIMAL(10, 2), and SUBSTRING cuts texts"
+    return None
+
+
+def _start(place: _Place) -> str | None:
+    words = [str(getattr(token, "text", "")).upper() for token in (place.token, *place.behind)]
+    for word, type_ in ((words[0], words[1]), (words[1], words[2])):  # DEFAULT may have been taken for a name
+        if word in {"=", "DEFAULT"} and type_ in _SIZED | _UNSIZED:
+            return f"what a variable starts with stands right behind its type, without {word}"
+    return None
 
 
 def _hyphen(place: _Place) -> str | None:

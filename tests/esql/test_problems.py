@@ -86,6 +86,24 @@ STATEMENTS = [
         "CREATE PROCEDURE f(IN a CHAR(3)) BEGIN END;",
         ["1:29 CHAR has no length or precision here: CAST gives a DECIMAL(10, 2), and SUBSTRING cuts texts"],
     ),
+    *(
+        (
+            text,
+            [f"1:{at} {name} has no length or precision here: CAST gives a DECIMAL(10, 2), and SUBSTRING cuts texts"],
+        )
+        for text, at, name in (
+            ("DECLARE a CHARACTER(10) 'x';", 25, "CHARACTER"),
+            ("DECLARE a DECIMAL(10, 2);", 21, "DECIMAL"),
+        )
+    ),
+    *(
+        (text, [f"1:{column} what a variable starts with stands right behind its type, without {word}"])
+        for text, column, word in (
+            ("DECLARE a INTEGER = 5;", 19, "="),
+            ("DECLARE a CONSTANT DATE = CURRENT_DATE;", 25, "="),
+            ("DECLARE a INT DEFAULT 5;", 23, "DEFAULT"),
+        )
+    ),
     ("// a\nSET b = 1;", ["1:1 '//' is not part of ESQL; a comment begins with --"]),
     ("SET b = 1; // a\nSET b = 1;", ["1:12 '//' is not part of ESQL; a comment begins with --"]),
     ("IF a THEN SET b = 1; END IF; ENDIF;", ["1:30 no statement starts with 'ENDIF'; write END IF"]),
