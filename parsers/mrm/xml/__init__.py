@@ -23,8 +23,19 @@ from parsers.markup.lxml_nodes import attribute_of, is_settable
 from parsers.markup.reading import read_document
 from parsers.markup.text import encode, name_of_codec, text_of
 from parsers.mrm.model import Definition, wire_format
-from parsers.mrm.xml.source import XSI, Document, Place
-from parsers.mrm.xml.values import NIL, UNWRITABLE, FieldPlan, GroupPlan, Plans, XmlField, XmlFormat, XmlMessage, clark
+from parsers.mrm.xml.source import XSI, Document, Place, with_prefix
+from parsers.mrm.xml.values import (
+    COLON,
+    NIL,
+    UNWRITABLE,
+    FieldPlan,
+    GroupPlan,
+    Plans,
+    XmlField,
+    XmlFormat,
+    XmlMessage,
+    clark,
+)
 
 _DEEPEST: Final = 512
 
@@ -51,7 +62,8 @@ class Writing:
         if plans.root_tag:
             root = etree.Element(plans.root_tag)
             root.append(top)
-        return self._prolog(root) + etree.tostring(root, encoding="unicode")
+        text = self._prolog(root) + etree.tostring(root, encoding="unicode")
+        return text.replace(COLON, ":") if plans.has_prefixes else text
 
     def _namespaces(self) -> dict[str, str] | None:
         """The namespaces that are declared at the start: all that fields of the message may have."""
@@ -187,7 +199,8 @@ class Writing:
         if name == NIL:
             return False
         if place.group is not None or plan is None:
-            return bool(name.startswith(XSI))
+            known = () if place.group is None else place.group.attributes
+            return bool(name.startswith(XSI)) and with_prefix(place.node, name) not in known
         values = plan.values
         says_null = values is not None and values.null == "nullAttribute" and plan.field.nullable
         null = values.null_value.partition("=")[0] if values is not None and says_null else ""
@@ -301,10 +314,11 @@ class ModelledDocument:
             if etree.QName(root).localname != plans.root_tag:
                 raise ParserException(5377, f"the document's root is {root.tag}, and must be {plans.root_tag}")
             node = next(root.iterchildren(etree.Element), None)
-        if node is None or node.tag != plans.tag:
-            found = "nothing" if node is None else node.tag
+        if node is None or (node.tag != plans.tag and with_prefix(node, node.tag) != plans.tag):
+            found, tag = "nothing" if node is None else node.tag, plans.tag.replace(COLON, ":")
             raise ParserException(
-                5377, f"{found} stands where the message {plans.definition.message.name} must, as {plans.tag}"
+                5377,
+                f"{found} stands where the message {plans.definition.message.name} must, as {tag}",
             )
         return node
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from lxml import etree
@@ -11,9 +12,12 @@ from engine.tree.element import Element
 from engine.tree.source import NAME, NAME_VALUE, Handle, Source, Value
 from engine.tree.step import Step
 from parsers.markup.lxml_nodes import attribute_of
-from parsers.mrm.xml.values import NIL, FieldPlan, GroupPlan, Plans
+from parsers.mrm.xml.values import COLON, NIL, FieldPlan, GroupPlan, Plans
 
 XSI: Final = "{http://www.w3.org/2001/XMLSchema-instance}"
+
+
+_NONE: Final[Mapping[str, FieldPlan]] = MappingProxyType({})
 
 
 class Place(NamedTuple):
@@ -42,7 +46,7 @@ class Document(Source):
 
     def value(self, handle: Place) -> Value:
         if handle.attribute:
-            text = attribute_of(handle.node, handle.attribute) or ""
+            text = attribute_of(handle.node, handle.attribute) or _declared(handle) or ""
         else:
             if not _has_value(handle):
                 return None
@@ -57,12 +61,18 @@ class Document(Source):
             return
         node, group = handle.node, handle.group
         taken = handle.plan.identity if handle.plan is not None else self._identity(handle)
+        prefixed = group if group is not None and group.has_prefixes else None
+        if prefixed is not None:
+            yield from _declarations(node, prefixed)
         for name in node.attrib:
             plan = None if group is None else group.attributes.get(name)
+            if plan is None and prefixed is not None:
+                plan = prefixed.attributes.get(with_prefix(node, name))
             if plan is not None or not (name.startswith(XSI) or (taken is not None and name == taken[0])):
                 yield Place(node, name, plan, None)
+        alone: Mapping[str, FieldPlan] = _NONE if group is None else group.alone
         for child in node.iterchildren(etree.Element):
-            plan = None if group is None else _plan_of(group, child)
+            plan = alone.get(child.tag) or (None if group is None else _plan_of(group, child))
             inner = None if plan is None or plan.type is None else self.plans.of(plan.type)
             yield Place(child, "", plan, inner)
 
@@ -94,9 +104,39 @@ class Document(Source):
         return named.get(wanted.name, ())
 
 
+def with_prefix(node: Any, tag: str) -> str:
+    """The tag of an element or of one of its attributes as a model without namespaces has it, by its prefix."""
+    namespace, _, name = tag.removeprefix("{").rpartition("}")
+    if not namespace:
+        return name.replace(":", COLON)  # of a prefix that is not declared
+    prefix = (
+        node.prefix if tag == node.tag else next((p for p, uri in node.nsmap.items() if p and uri == namespace), "")
+    )
+    return f"{prefix}{COLON}{name}" if prefix else tag
+
+
+def _declarations(node: Any, group: GroupPlan) -> Iterator[Place]:
+    """The declarations of prefixes that are fields of a model without namespaces."""
+    above = node.getparent()
+    known = {} if above is None else above.nsmap
+    for prefix, uri in node.nsmap.items():
+        name = f"xmlns{COLON}{prefix}" if prefix else "xmlns"
+        if known.get(prefix) != uri and name in group.attributes:
+            yield Place(node, name, group.attributes[name], None)
+
+
+def _declared(place: Place) -> str | None:
+    """The namespace that an attribute declares."""
+    start, _, prefix = place.attribute.partition(COLON)
+    return place.node.nsmap.get(prefix or None) if start == "xmlns" else None
+
+
 def _plan_of(group: GroupPlan, node: Any) -> FieldPlan | None:
     """The field that an element is; where several have its name, by the attribute that tells them apart."""
     for plan in group.elements.get(node.tag, ()):
+        if plan.identity is None or node.get(plan.identity[0]) == plan.identity[1]:
+            return plan
+    for plan in group.elements.get(with_prefix(node, node.tag), ()) if group.has_prefixes else ():
         if plan.identity is None or node.get(plan.identity[0]) == plan.identity[1]:
             return plan
     return None

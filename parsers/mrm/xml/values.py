@@ -184,6 +184,9 @@ _KINDS: Final[Mapping[str, tuple[Callable[[XmlValues, str], Any], Callable[[XmlV
 }
 
 
+# In names with a prefix, such as models without namespaces have, it stands for the colon, which lxml would not take.
+COLON: Final = "\U000efffd"
+
 NIL: Final = "{http://www.w3.org/2001/XMLSchema-instance}nil"
 
 
@@ -203,19 +206,26 @@ class FieldPlan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupPlan:
-    """The fields that stand below one element; by tag, those that share one are told apart by their identity."""
+    """The fields that stand below one element; by tag, those that share one are told apart by their identity.
+
+    `alone` are those that their tag alone tells.
+
+    `has_prefixes` says that names of fields have prefixes, and mean them, whatever namespaces these stand for.
+    """
 
     group: Group
     fields: tuple[FieldPlan, ...]
     elements: dict[str, list[FieldPlan]] = field(default_factory=dict)
     attributes: dict[str, FieldPlan] = field(default_factory=dict)
     names: frozenset[tuple[str, str]] = frozenset()
+    has_prefixes: bool = False
+    alone: dict[str, FieldPlan] = field(default_factory=dict)
 
 
 class Plans:
     """The plans of one message set in one XML format; those of types are made when they are first met."""
 
-    __slots__ = ("_made", "definition", "message", "root_tag", "settings", "tag")
+    __slots__ = ("_made", "definition", "has_prefixes", "message", "root_tag", "settings", "tag")
 
     def __init__(self, definition: Definition) -> None:
         self.definition = definition
@@ -225,7 +235,8 @@ class Plans:
         said = definition.message.physical.get(definition.format)
         self.message: XmlMessage = said if isinstance(said, XmlMessage) else XmlMessage()
         name = definition.message.name
-        self.tag = _checked(clark(definition.message.namespace, self.message.xml_name or name), name)
+        self.tag = _tag(definition.message.namespace, self.message.xml_name or name, name)
+        self.has_prefixes = COLON in self.tag
         self.root_tag = self.message.root_tag_name or self.settings.root_tag_name
         if self.root_tag:
             _checked(self.root_tag, name)
@@ -248,12 +259,19 @@ class Plans:
         if known is None:
             plans = tuple(self._field(each) for each in fields_of(group, self.definition.message_set))
             names = frozenset((plan.field.name, plan.field.namespace) for plan in plans)
-            known = self._made[id(group)] = GroupPlan(group, plans, names=names)
+            has_prefixes = any(COLON in plan.tag for plan in plans)
+            self.has_prefixes |= has_prefixes
+            known = self._made[id(group)] = GroupPlan(group, plans, names=names, has_prefixes=has_prefixes)
             for plan in plans:
                 if plan.is_attribute:
                     known.attributes[plan.tag] = plan
                 else:
                     known.elements.setdefault(plan.tag, []).append(plan)
+            known.alone.update(
+                (tag, found[0])
+                for tag, found in known.elements.items()
+                if len(found) == 1 and found[0].identity is None
+            )
         return known
 
     def _field(self, field: Field) -> FieldPlan:
@@ -272,7 +290,7 @@ class Plans:
             type=type_,
             values=XmlValues(field.name, field.type, said, self.settings) if spelled else None,  # type: ignore[arg-type]
             said=said,
-            tag=_checked(clark(field.namespace, said.xml_name or field.name), field.name),
+            tag=_tag(field.namespace, said.xml_name or field.name, field.name),
             identity=identity,
             is_attribute=said.render == "XMLAttribute",
             value_attribute=(said.value_attribute_name or "val") if said.render.endswith("Val") else "",
@@ -290,6 +308,14 @@ def _check_nulls(settings: XmlFormat) -> None:
                 etree.QName(name)
             except ValueError as error:
                 raise ConfigurationException(f"{how} needs the name that says NULL, which {name!r} is not") from error
+
+
+def _tag(namespace: str, name: str, what: str) -> str:
+    """The tag of an element or attribute; a prefix in its name stays there where it has no namespace."""
+    prefix, colon, local = name.partition(":")
+    if colon and prefix and local and not namespace and _checked(local, what):
+        return _checked(f"{prefix}{COLON}{local}", what)
+    return _checked(clark(namespace, name), what)
 
 
 def _checked(tag: str, what: str) -> str:

@@ -326,3 +326,43 @@ def test_texts_that_only_python_takes_for_numbers(kind: str, text: str) -> None:
     """A text is written into a number's field where XML Schema has it for a number."""
     with pytest.raises(ParserException, match=f"takes values of {kind}"):
         write(codec(Group((simple("a", kind),))), built([("a", text)]))
+
+
+ENVELOPE = Group(
+    (
+        simple("soap", xml_name="xmlns:S", render="XMLAttribute", min_occurs=0),
+        simple("instance", xml_name="xmlns:xsi", render="XMLAttribute", min_occurs=0),
+        simple("place", xml_name="xsi:schemaLocation", render="XMLAttribute", min_occurs=0),
+        Field("body", Group((simple("n", "integer", xml_name="S:n"),)), physical={"Doc": XmlField(xml_name="S:Body")}),
+    )
+)
+XSI_URI = "http://www.w3.org/2001/XMLSchema-instance"
+
+
+def test_names_with_prefixes() -> None:
+    """A model without namespaces has prefixes in its names, and declares them by attributes of its own."""
+    own = codec(ENVELOPE, XmlMessage(xml_name="S:Envelope"))
+    start = f'<S:Envelope xmlns:S="u" xmlns:xsi="{XSI_URI}" xsi:schemaLocation="a b">'
+    text = start + "<S:Body><S:n>5</S:n></S:Body></S:Envelope>"
+    tree = [("soap", "u"), ("instance", XSI_URI), ("place", "a b"), ("body", [("n", 5)])]
+    assert tree == plain(read(own, text))
+    assert text.encode() == write(own, built(tree))
+    changed = copy(read(own, text))
+    number = changed.at("body", "n")
+    assert number is not None
+    number.value = 6
+    assert text.replace("5", "6").encode() == write(own, changed)
+
+
+@pytest.mark.parametrize("text", ['<Envelope xmlns="u"/>', '<T:Envelope xmlns:T="u"/>', "<Envelope/>"])
+def test_other_prefixes(text: str) -> None:
+    """Where a name has a prefix, that prefix is meant, and not the namespace that it stands for."""
+    with pytest.raises(ParserException, match="stands where the message Order must, as S:Envelope"):
+        plain(read(codec(ENVELOPE, XmlMessage(xml_name="S:Envelope")), text))
+
+
+@pytest.mark.parametrize("name", [":a", "a:", "a:b:c"])
+def test_prefixes_that_are_none(name: str) -> None:
+    """A name has one prefix, and something behind it."""
+    with pytest.raises(ConfigurationException, match="cannot be a name in XML"):
+        write(codec(Group((simple("f", xml_name=name),))), built([]))
