@@ -98,6 +98,7 @@ class SQLite(WithoutFirstPhase):
         for word, convert in CONVERTERS.items():
             sqlite3.register_converter(word, convert)
         register(connection)
+        connection.execute("PRAGMA foreign_keys = ON")  # off by itself, for what SQLite was before it knew them
 
     def cursor(self, connection: Any) -> Any:
         return connection.cursor()

@@ -379,6 +379,11 @@ FAILURES: list[tuple[str, str, str]] = [
     ("INSERT INTO Database.CUSTOMER(ID, AMOUNT) VALUES(9, DATE '2000-01-01');", "D42804", "data source DB"),
     ("DELETE FROM Database.CUSTOMER AS C WHERE C.ID = 'abc';", "D22P02", "abc"),
     ("UPDATE Database.CUSTOMER AS C SET AMOUNT = C.AMOUNT * 10000000000;", "D22", "data source DB"),
+    (
+        "PASSTHRU('CREATE TABLE L(ID INTEGER REFERENCES CUSTOMER(ID))'); PASSTHRU('INSERT INTO L VALUES(99)');",
+        "D23503",
+        "",
+    ),
 ]
 
 
