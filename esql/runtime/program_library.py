@@ -181,11 +181,14 @@ def _append(at: Element, field: Element, name: str, namespace: str) -> None:
 def add_named(row: Element, name: str, value: object) -> None:
     """A column without AS: a field brings its name, any other value is given one; NULL makes no column.
 
-    Of a list each item is a column; a row, which has no name, brings its own columns.
+    Of a list each item is a column, also a row, which has no name; a row by itself brings its own columns.
     """
     if isinstance(value, list):
         for item in value:
-            add_named(row, name, item)
+            if isinstance(item, Element) and not item.name and item.first_child is not None:
+                _append(row, item, name, "")
+            else:
+                add_named(row, name, item)
     elif isinstance(value, Element) and not value.name:  # a row, of a database for one
         add_all(row, value)
     elif isinstance(value, Element):

@@ -36,8 +36,8 @@ def translate(source: Element, target: Element) -> int:
     kind, value = translated(own_type(source, above), above, owner), _value(source, above)
     children, made = _children(source, above, owner)
     target.clear()
-    if kind is not None and kind != target.type and (kind != NAME or is_special(target)):
-        target.change(type_=kind)
+    if kind is not None and kind != target.type and (kind != NAME or (is_special(target) and source.name)):
+        target.change(type_=kind)  # a row, which has no name, has no type to give either
     if value is not None:
         target.value = value
     for child in children:
