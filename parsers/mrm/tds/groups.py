@@ -22,16 +22,19 @@ def tagged(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops)
     delimiter = plan.delimiter if plan.separation == "taggedDelimited" else ""
     outer = tuple(stop for stop in stops if stop != delimiter)
     marks = (plan.tag_data_separator, *stops)
-    text, counts, behind = reading.text, _loop_counts(reading), at
+    text, behind = reading.text, at
+    around, reading.counts = reading.counts, _loop_counts(reading)
     while at < limit and not text.startswith(outer, at, limit):
         end = _tagged_one(reading, plan, at, limit, stops, marks)
-        if end is None or (counts is not None and _exceeds(reading, counts)):
-            return behind  # the delimiter and what follows it are of the group around
+        if end is None:  # the delimiter and what follows it are of the group around
+            reading.counts = around
+            return behind
         at = behind = end
         if delimiter:
             if not text.startswith(delimiter, at, limit):
                 break
             at += len(delimiter)
+    reading.counts = around
     return at if stops.count(delimiter) < 2 else behind
 
 
@@ -41,14 +44,10 @@ def _loop_counts(reading: Reading) -> Counter[str] | None:
     return Counter() if field is not None and not field.tag and field.field.repeats else None
 
 
-def _exceeds(reading: Reading, counts: Counter[str]) -> bool:
-    """Returns whether the last field is one too many, and takes it back: it begins the next occurrence."""
-    last = reading.levels[-1][-1]
-    counts[last.name] += 1
-    if last.plan is None or not 0 <= last.plan.field.max_occurs < counts[last.name]:
-        return False
-    reading.take_back()
-    return True
+def _is_full(counts: Counter[str], member: FieldPlan) -> bool:
+    """Returns whether a field is there as often as it may be; else it is counted. One more begins the loop again."""
+    counts[member.name] += 1
+    return 0 <= member.field.max_occurs < counts[member.name]
 
 
 def _tagged_one(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops, marks: Stops) -> int | None:
@@ -70,24 +69,35 @@ def _element(
     tag, data = tagged_data
     member = plan.tags.get(tag)
     if member is None:
-        inner = _untagged(reading, plan, at, limit, tag)
-        if inner is not None:
-            return reading.content(inner, at, limit, stops)
-        if _is_known_around(reading, plan, tag):
-            return None
-        if plan.separation == "taggedFixedLength" or not (tag and (plan.delimiter or plan.encoded_length)):
-            if stops or not tag:
-                return None
-            raise reading.failure(at, f"no element of the group has the tag {tag!r}")
+        return _unknown(reading, plan, at, tagged_data, limit, stops)
+    if reading.counts is not None and _is_full(reading.counts, member):
+        return None
     if plan.separation == "taggedEncodedLength":
         return _encoded(reading, plan, member, tag, data, limit)
-    if member is None:
-        return reading.unknown(tag, data, reading.markup.end(reading.text, data, limit, stops))
     if member.type is not None:
         return reading.content(member, data, limit, stops)
     if plan.separation == "taggedFixedLength" or (plan.observe and member.fixed) or member.kept is not None:
         return reading.sized(member, data, limit)
     return reading.simple(member, data, reading.markup.end(reading.text, data, limit, stops))
+
+
+def _unknown(
+    reading: Reading, plan: GroupPlan, at: int, tagged_data: tuple[str, int], limit: int, stops: Stops
+) -> int | None:
+    """Read what begins with a tag that no member has: a group without one, what is around, or what defines itself."""
+    tag, data = tagged_data
+    inner = _untagged(reading, plan, at, limit, tag)
+    if inner is not None:
+        return reading.content(inner, at, limit, stops)
+    if _is_known_around(reading, plan, tag):
+        return None
+    if plan.separation == "taggedFixedLength" or not (tag and (plan.delimiter or plan.encoded_length)):
+        if stops or not tag:
+            return None
+        raise reading.failure(at, f"no element of the group has the tag {tag!r}")
+    if plan.separation == "taggedEncodedLength":
+        return _encoded(reading, plan, None, tag, data, limit)
+    return reading.unknown(tag, data, reading.markup.end(reading.text, data, limit, stops))
 
 
 def _tag(reading: Reading, plan: GroupPlan, at: int, limit: int, marks: Stops) -> tuple[str, int]:

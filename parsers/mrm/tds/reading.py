@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -43,7 +44,7 @@ class Reading:
 
     __slots__ = (
         *("_bytes", "_characters", "_depth", "_identity", "_lasts", "_left", "_time_limit"),
-        *("coding", "levels", "markup", "plans", "text"),
+        *("coding", "counts", "levels", "markup", "plans", "text"),
     )
 
     def __init__(self, plans: Plans, portion: Portion, coding: Coding) -> None:
@@ -53,6 +54,7 @@ class Reading:
         self.text = coding.text(self._bytes, portion.start)
         self.markup = plans.markup
         self.levels: list[list[Place]] = []
+        self.counts: Counter[str] | None = None  # how often each field has come in the group that is read, a loop
         self._identity = ""
         self._depth = 0
         self._left = 1 + _LEAST_STEPS + _STEPS * len(self.text)
@@ -120,15 +122,10 @@ class Reading:
             self._lasts[id(level), name] = place
         return place
 
-    def take_back(self) -> None:
-        """Forget the last field: it is absent, or read again as part of another group."""
-        self.levels[-1].pop()
-        self._lasts.clear()
-
     def _choice(self, plan: GroupPlan, at: int, limit: int, stops: Stops) -> int:
         """The first member that the text can be read as."""
         level, last = self.levels[-1], None
-        above, depth = len(self.levels), self._depth
+        above, depth, counts = len(self.levels), self._depth, self.counts
         for alternative in plan.alternatives:
             kept = len(level)
             try:
@@ -140,6 +137,7 @@ class Reading:
                 self._lasts.clear()
                 del self.levels[above:]
                 self._depth = depth
+                self.counts = counts
                 last = error
                 continue
             if len(level) > kept:
@@ -157,7 +155,8 @@ class Reading:
         place.end = self.group(self.plans.of(plan.type), at, limit, stops)
         self.levels.pop()
         if not (empty or place.children):
-            self.take_back()
+            self.levels[-1].pop()
+            self._lasts.clear()
         return place.end
 
     def simple(self, plan: FieldPlan, at: int, end: int, *, fixed: bool = False) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from engine.errors import ConfigurationException
+from engine.tree.element import Element
 from engine.tree.fresh_rows import fresh_rows
 from engine.tree.sharing import copy
 from engine.tree.step import step
@@ -311,3 +312,19 @@ def test_examples(name: str) -> None:
     """Every example of the module does what it shows, and there is at least one."""
     found = doctest.testmod(importlib.import_module(f"parsers.mrm.tds.{name}"))
     assert (found.attempted > 0, found.failed) == (True, 0)
+
+
+def test_loops_in_loops_are_read_once() -> None:
+    """What begins a loop again is read as part of it alone, however deep loops stand in one another."""
+    tagged = {"data_element_separation": "taggedDelimited", "tag_data_separator": "=", "delimiter": "<EMPTY>"}
+    members: list[Any] = [simple("x", min_occurs=0)]
+    text = ""
+    for depth in range(20):
+        item = complex_("item", group(*members, **ALL_DELIMITED, delimiter=";", group_terminator="!"), tag=f"T{depth}")
+        members = [complex_("loops", group(complex_("loop", group(item, **tagged), max_occurs=-1), **tagged))]
+        text = f"T{depth}=!T{depth}={text}!"
+
+    def count(element: Element) -> int:
+        return (element.name == "loop") + sum(map(count, element))
+
+    assert 40 == count(read(codec(members[0].type), text))
