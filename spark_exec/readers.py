@@ -279,6 +279,8 @@ def _object(line: bytes, otherwise: Descriptor) -> tuple[bytes, dict[str, Any]]:
     if not isinstance(found, dict):
         raise TypeError("a line holds an object with the message's body")
     for name in found:
+        if name in {"sequence", "lineage"}:
+            raise ValueError(f"the {name} of a message follows from the place of its line: leave it out")
         if name not in _GIVEN:
             raise ValueError(f"there is no column called {name}{did_you_mean(name, _GIVEN)}")
     if ("body" in found) == ("body64" in found):

@@ -41,6 +41,7 @@ def test_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Kind, data: 
 
 PROBLEMS: list[tuple[Kind, bytes, int, list[bytes], str]] = [
     ("json", b'{"body": "a"}\n{"body": \n{"body": "b"}\n', 0, [b"a", b'{"body": \n', b"b"], "offset 14: the line"),
+    ("json", b'{"sequence": 1}\n', 0, [b'{"sequence": 1}\n'], "follows from the place of its line: leave it out"),
     ("json", b'{"bodi": "a"}\n', 0, [b'{"bodi": "a"}\n'], "there is no column called bodi; did you mean body?"),
     ("json", b'{"body": 1}', 0, [b'{"body": 1}'], "body must be a text"),
     ("json", b'[1]', 0, [b"[1]"], "a line holds an object"),
