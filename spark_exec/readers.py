@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from math import isfinite
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -20,7 +21,7 @@ from engine.descriptor import LENGTHS, UTF_8, Descriptor
 from engine.errors import BrokerError, ConfigurationException
 from engine.files.input_files import MOST
 from engine.parser import conversion_catalog
-from spark_exec.rows import MESSAGE, completed, spark_schema, told_apart
+from spark_exec.rows import MESSAGE, completed, header_of, spark_schema, told_apart
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -110,6 +111,7 @@ _SHOWN: Final = 4096  # bytes of a line that is longer
 _PLAIN: Final = Descriptor()
 _DEFAULTS: Final = Descriptor._field_defaults
 _TEXT: Final = Descriptor(format="MQSTR", coded_char_set_id=UTF_8)
+_OF_BODY: Final = ("format", "coded_char_set_id", "encoding")
 _GIVEN: Final = ("body", "body64", "queue", "properties", *_DEFAULTS)
 _ENDINGS: Final[dict[str, Kind]] = {
     ".jsonl": "json",
@@ -288,10 +290,16 @@ def _object(line: bytes, otherwise: Descriptor) -> tuple[bytes, dict[str, Any]]:
     name = "body64" if "body64" in found else "body"
     text = _text(name, found.pop(name))
     said = {name: _value(name, value) for name, value in found.items() if value is not None}
+    ahead = otherwise._replace(**{name: said[name] for name in _OF_BODY if name in said})
     if name == "body64":
-        return base64.b64decode(text, validate=True), said
-    ccsid, encoding = (said.get(name, getattr(otherwise, name)) for name in ("coded_char_set_id", "encoding"))
-    return _encoded(text, ccsid, encoding), said
+        body = base64.b64decode(text, validate=True)
+    else:
+        body = _encoded(text, ahead.coded_char_set_id, ahead.encoding)
+    properties = dict(said.get("properties", ()))
+    if all(isinstance(value, str) for value in properties.values()):
+        return body, said
+    del said["properties"]  # a column of them has texts alone
+    return header_of(properties, ahead) + body, {**said, "format": "MQHRF2"}
 
 
 def _encoded(text: str, ccsid: int, encoding: int) -> bytes:
@@ -311,9 +319,9 @@ def _text(name: str, value: Any) -> str:
 def _value(name: str, value: Any) -> Any:
     default = _DEFAULTS.get(name, "")
     if name == "properties":
-        if not isinstance(value, dict) or not all(isinstance(inner, str) for inner in value.values()):
-            raise TypeError("properties must be an object of texts")
-        return list(value.items())
+        if not isinstance(value, dict):
+            raise TypeError("properties must be an object")
+        return [(inner, _property(inner, said)) for inner, said in value.items()]
     if isinstance(default, int):
         if isinstance(value, bool) or not isinstance(value, int) or not -(2**31) <= value < 2**31:
             raise TypeError(f"{name} must be a whole number of 32 bits")
@@ -328,6 +336,16 @@ def _value(name: str, value: Any) -> Any:
     if len(made) > LENGTHS[name]:
         raise ValueError(f"{name} has at most {LENGTHS[name]} bytes")
     return made.ljust(LENGTHS[name], b"\0")
+
+
+def _property(name: str, said: Any) -> Any:
+    """Returns the value of a property: a text, a number, a truth value, or bytes, which are an object with hex."""
+    if isinstance(said, dict) and [*said] == ["hex"]:
+        return bytes.fromhex(_text(f"hex of property {name}", said["hex"]))
+    is_number = isfinite(said) if isinstance(said, float) else isinstance(said, int) and said.bit_length() < 64
+    if not (isinstance(said, str) or is_number):
+        raise TypeError(f"property {name} must be a text, a number, true or false, or an object with hex")
+    return said
 
 
 def _fixed(opened: IO[bytes], piece: Piece, origin: Origin) -> Iterator[Found]:

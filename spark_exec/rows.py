@@ -117,16 +117,20 @@ def as_received(row: Row) -> tuple[Descriptor, bytes]:
     >>> descriptor.format, b"<usr><colour>red</colour></usr>" in body, body[-1:]
     ('MQHRF2', True, b'x')
     """
-    descriptor = row.descriptor
     if not row.properties:
-        return descriptor, row.body
+        return row.descriptor, row.body
+    return row.descriptor._replace(format="MQHRF2"), header_of(row.properties, row.descriptor) + row.body
+
+
+def header_of(properties: Mapping[str, object], descriptor: Descriptor) -> bytes:
+    """Returns an MQRFH2 with properties, to stand in front of the body of a message; each is of its value's type."""
     header = Element("MQRFH2")
     folder = header.add("usr")
-    for name, value in row.properties.items():
+    for name, value in properties.items():
         folder.add(name, value)
     follow = Follow(descriptor.format, descriptor.encoding, descriptor.coded_char_set_id)
     form = Form(descriptor.encoding, descriptor.coded_char_set_id, next=follow)
-    return descriptor._replace(format="MQHRF2"), parser_catalog.find("MQRFH2").write(header, form) + row.body
+    return parser_catalog.find("MQRFH2").write(header, form)
 
 
 _NEEDED: Final = ("body", "sequence")

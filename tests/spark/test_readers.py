@@ -8,6 +8,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException
+from engine.mq.message_json import from_line
 from spark_exec.readers import Kind, Origin, files_in, kind_of, messages, messages_in, pieces
 
 CUT: list[tuple[Kind, bytes, int]] = [
@@ -43,6 +44,7 @@ PROBLEMS: list[tuple[Kind, bytes, int, list[bytes], str]] = [
     ("json", b'{"body": "a"}\n{"body": \n{"body": "b"}\n', 0, [b"a", b'{"body": \n', b"b"], "offset 14: the line"),
     ("json", b'{"sequence": 1}\n', 0, [b'{"sequence": 1}\n'], "follows from the place of its line: leave it out"),
     ("json", b'{"bodi": "a"}\n', 0, [b'{"bodi": "a"}\n'], "there is no column called bodi; did you mean body?"),
+    ("json", b'{"properties": {"a": []}, "body": ""}', 0, [b'{"properties": {"a": []}, "body": ""}'], "property a"),
     ("json", b'{"body": 1}', 0, [b'{"body": 1}'], "body must be a text"),
     ("json", b'[1]', 0, [b"[1]"], "a line holds an object"),
     ("json", b'{"body64": "?"}', 0, [b'{"body64": "?"}'], "the line is no message"),
@@ -72,6 +74,16 @@ def test_what_a_line_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     ((at, body, said),) = read(tmp_path / "file", "json", 0, 1 << 20, monkeypatch)[1]
     assert (at, body) == (0, b"\0\xff")
     assert said == {"queue": "Q", "correl_id": b"\n".ljust(24, b"\0"), "expiry": 5, "properties": [("a", "b")]}
+
+
+def test_properties_of_other_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that `penstock get --json` has written is the same message here, whatever the types of its properties."""
+    values = {"text": "r & <", "n": -3, "big": 1 << 40, "yes": True, "f": 1.5, "bytes": {"hex": "00ff"}}
+    line = json.dumps({"body": "x", "format": "MQSTR", "properties": values})
+    (tmp_path / "file").write_text(line, encoding="utf-8")
+    ((_, body, said),) = read(tmp_path / "file", "json", 0, 1 << 20, monkeypatch)[1]
+    descriptor, expected = from_line(line)
+    assert (expected, {"format": descriptor.format}) == (body, said)
 
 
 def test_kinds(tmp_path: Path) -> None:
