@@ -155,6 +155,8 @@ class Waiters:
 
     def wake_all(self) -> None:
         """Wake all: the queue is no longer what it was."""
+        if not self.count:  # as on most of many queues, all of which each definition comes by
+            return
         for place in (self._anything, self._particular, *list(self._by_key.values())):
             for waiter in list(place):
                 self._woken(waiter, None)
