@@ -130,13 +130,15 @@ class Admission:
         It is complete with its id, when it was put, and by whom. False: nothing is done, it has to be admitted.
         """
         # fmt: off
-        (report, message_type, expiry, feedback, _, ccsid, _, priority, persistence, msg_id, _, backouts, reply_to_q, _,
-         user, _, _, program_kind, program, date, _, _, _, _, _, flags, _) = descriptor
+        (report, message_type, expiry, feedback, _, ccsid, _, priority, persistence, msg_id, _, backouts, reply_to_q,
+         reply_to_q_mgr, user, _, _, program_kind, program, date, _, _, _, _, _, flags, _) = descriptor
         # fmt: on
         queue, numbers = target.queue, self.numbers
         if report or persistence or backouts or flags or feedback or expiry != UNLIMITED or not date or msg_id == NO_ID:
             return False
         if not ccsid or (message_type not in ASK_NOTHING and not (message_type == REQUEST and reply_to_q)):
+            return False
+        if reply_to_q and not reply_to_q_mgr:
             return False
         if context is not _NO_CONTEXT and not (user and program_kind and (program or not context[1])):
             return False
@@ -300,7 +302,10 @@ def by_default(descriptor: Descriptor, attributes: QueueAttributes) -> Descripto
 def completed(
     descriptor: Descriptor, msg_id: bytes, stamp: tuple[str, str], context: tuple[str, str], ids: Ids
 ) -> Descriptor:
-    """Returns the descriptor with its ids, when it was put, and, where it does not say, who put it."""
+    """Returns the descriptor with its ids, when it was put, and, where it does not say, who put it.
+
+    Where a reply-to queue is named alone, it is one of this queue manager.
+    """
     # fmt: off
     (report, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, own_id, correl_id, backouts, queue,
      queue_manager, user, token, identity, program_kind, program, date, moment, origin, group_id, number, offset,
@@ -311,10 +316,13 @@ def completed(
     if report or feedback or flags or not ccsid or kind not in ASK_NOTHING:
         descriptor = check_put(descriptor, ids.new_id)
         ccsid, group_id, flags = descriptor.coded_char_set_id, descriptor.group_id, descriptor.msg_flags
+    answered_here = queue and not queue_manager
+    if answered_here:
+        queue_manager = ids.queue_manager
     if context is not _NO_CONTEXT and not (user and program):
         program_kind = program_kind or (0 if program else _USER_APPLICATION)
         user, program = user or context[0], program or context[1]
-    elif msg_id is own_id and not backouts and (date, moment) == stamp:
+    elif msg_id is own_id and not (backouts or answered_here) and (date, moment) == stamp:
         return descriptor  # its client has completed it
     return tuple.__new__(Descriptor, (
         report, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, msg_id, correl_id, 0, queue,

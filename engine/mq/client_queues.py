@@ -21,9 +21,10 @@ _COUNTER: Final = 8  # bytes at the end of an id that count
 class ReservedNumbers:
     """Ids that no other message of the queue manager has, reserved there many at a time."""
 
-    __slots__ = ("_left", "_lock", "_next", "_prefix", "_reserve")
+    __slots__ = ("_left", "_lock", "_next", "_prefix", "_reserve", "queue_manager")
 
-    def __init__(self, reserve: Callable[[int], bytes]) -> None:
+    def __init__(self, reserve: Callable[[int], bytes], queue_manager: str = "") -> None:
+        self.queue_manager = queue_manager
         self._reserve = reserve
         self._lock = threading.Lock()
         self._prefix = b""

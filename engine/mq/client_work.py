@@ -354,7 +354,7 @@ class ClientWork:
         if self._connection is None:
             self._connection = self._connect()
             self._known, self._carried = {}, None
-            self._numbers = ReservedNumbers(self._reserve)
+            self._numbers = ReservedNumbers(self._reserve, self._connection.greeting.name)
             self._forget()
         return self._connection
 

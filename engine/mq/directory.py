@@ -174,8 +174,8 @@ class Directory:
             return
         given = checked(kind, attributes)
         if kind == QMGR:
-            values = self.settings | given | moments("ALT")
-            self._keep(kind, "", values)
+            values, plain = self.settings | given | moments("ALT"), defaults(QMGR)
+            self._keep(kind, "", {word: value for word, value in values.items() if plain.get(word) != value})
             self.settings = values
             return
         definition = self._definition(kind, name)

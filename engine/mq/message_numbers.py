@@ -16,7 +16,9 @@ identifier: Final = struct.Struct(">16sQ").pack  # of the prefix of a queue mana
 
 
 class Ids(Protocol):
-    """The source of ids that no other message of a queue manager has."""
+    """The source of ids that no other message of a queue manager has, whose name it knows."""
+
+    queue_manager: str
 
     def new_id(self) -> bytes:
         """Return an id that no other message has."""
@@ -26,9 +28,10 @@ class Ids(Protocol):
 class Numbers:
     """Numbers and ids that no other message of a queue manager has."""
 
-    __slots__ = ("_lock", "last", "prefix", "start")
+    __slots__ = ("_lock", "last", "prefix", "queue_manager", "start")
 
     def __init__(self, name: str, lock: RLock, last: int = 0) -> None:
+        self.queue_manager = name
         self.prefix = b"AMQ " + name.encode("ascii", "replace")[:12].ljust(12)
         self.start = int.from_bytes(os.urandom(8)) >> 1  # so that ids of eight bytes never begin again
         self._lock = lock

@@ -47,3 +47,16 @@ def test_a_put_that_says_nowhere_to_answer_is_refused_at_once(client, fields, sy
         assert 2027 == refused(lambda name=queue: work.put(name, Descriptor(**fields), b"", syncpoint=syncpoint))
     work.commit()
     assert [b"asks"] * 3 == bodies(client, "WIDE")
+
+
+def test_a_reply_to_queue_alone_is_one_of_the_queue_manager(client):
+    """MQPUT fills in who has the reply-to queue, however the message is put, also one that is complete otherwise."""
+    work, sent = client.work(), []
+    for syncpoint in (True, True, False, True, False):
+        sent.append(work.put("WIDE", Descriptor(reply_to_q="R"), b"", syncpoint=syncpoint))
+        sent.append(work.put("WIDE", sent[-1]._replace(reply_to_q_mgr=""), b"", syncpoint=syncpoint))
+    work.commit()
+    found = [arrival.descriptor for arrival in client.cursor("WIDE", "JMSReplyTo = 'queue://QMX/R'")]
+    assert ["QMX"] * 10 == [one.reply_to_q_mgr for one in found] == [one.reply_to_q_mgr for one in sent]
+    for given in (Descriptor(reply_to_q="R", reply_to_q_mgr="THERE"), Descriptor(reply_to_q_mgr="THERE"), Descriptor()):
+        assert given.reply_to_q_mgr == work.put("WIDE", given, b"", syncpoint=False).reply_to_q_mgr
