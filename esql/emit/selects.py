@@ -194,16 +194,18 @@ def _built(body: Body, node: syntax.Node, columns: tuple[syntax.Column | syntax.
     inner = body.nested()
     made = inner.fresh("row")
     inner.emit(assign(made, call("new_row")))
-    for column in columns:
+    for place, column in enumerate(columns):
         with inner.block() as emitted:
-            inner.emit(_column(inner, node, column, made))
+            inner.emit(_column(inner, node, column, place, made))
         inner.locate(emitted, column)
         inner.emit(*emitted)
     inner.emit(ast.Return(name(made)))
     return body.define(inner, node)
 
 
-def _column(inner: Body, node: syntax.Node, column: syntax.Column | syntax.AllColumns, made: str) -> ast.stmt:
+def _column(
+    inner: Body, node: syntax.Node, column: syntax.Column | syntax.AllColumns, place: int, made: str
+) -> ast.stmt:
     if isinstance(column, syntax.AllColumns):
         sources = [inner.load(_item_of(inner, source)) for source in getattr(node, "sources", ())]
         return do(call("add_all", name(made), *sources))
@@ -214,7 +216,7 @@ def _column(inner: Body, node: syntax.Node, column: syntax.Column | syntax.AllCo
             return do(call("add_all", name(made), inner.load(variable)))
     value = any_value(inner, expression)
     if column.name is None:
-        return do(call("add_named", name(made), constant(_own_name(expression)), value))
+        return do(call("add_named", name(made), constant(_own_name(expression) or f"Column{place}"), value))
     steps = [step_of(inner, step) for step in column.name.steps]
     return do(call("add_column", name(made), group(steps), value))
 

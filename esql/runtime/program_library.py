@@ -181,7 +181,7 @@ def _append(at: Element, field: Element, name: str, namespace: str) -> None:
 def add_named(row: Element, name: str, value: object) -> None:
     """A column without AS: a field brings its name, any other value is given one; NULL makes no column.
 
-    Of a list each item is a column, also a row, which has no name; a row by itself brings its own columns.
+    Of a list each item is a column, also a row; a row by itself, which has no name, brings its own columns.
     """
     if isinstance(value, list):
         for item in value:
