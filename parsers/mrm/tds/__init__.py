@@ -17,7 +17,7 @@ from parsers.charsets import ccsid as characters
 from parsers.mrm.model import Definition, wire_format
 from parsers.mrm.simple_values import LARGEST
 from parsers.mrm.tds.binary_fields import InBytes
-from parsers.mrm.tds.groups import shares_delimiter
+from parsers.mrm.tds.groups import delimiters_of
 from parsers.mrm.tds.message_plan import DELIMITED, FIXED, TAGGED, UNDEFINED, FieldPlan, GroupPlan, Plan, Plans, Stops
 from parsers.mrm.tds.properties import TdsField, TdsFormat, TdsGroup
 from parsers.mrm.tds.reading import TOP, Text
@@ -230,6 +230,12 @@ class Writing:
         self.take(len(known))
         return known
 
+    def room(self, one: str, between: str, absent: int) -> str:
+        """The delimiters of occurrences that are absent; `one` are those in each."""
+        if absent > 0:
+            self.take(absent * len(one + between))
+        return one + (between + one) * absent
+
     def take(self, length: int) -> None:
         """Count text that the model brings, of which there may be any amount."""
         self._left -= length + _EACH
@@ -265,33 +271,29 @@ def _delimited(writing: Writing, plan: GroupPlan, element: Element, stops: Stops
     suppress = plan.suppress and not counted
     while suppress and parts and not parts[-1][0]:
         parts.pop()
-    text, room, _ = parts.pop() if parts else ("", "", "")
-    return "".join(map("".join, parts)) + text + ("" if suppress else room)
+    before = "".join(piece + writing.room(*room) + delimiter for piece, room, delimiter in parts[:-1])
+    piece, room, _ = parts[-1] if parts else ("", ("", "", 0), "")
+    return before + piece + ("" if suppress else writing.room(*room))
 
 
-def _in_place(writing: Writing, plan: GroupPlan, member: Plan, element: Element, stops: Stops) -> tuple[str, str, str]:
-    """Returns a member's text, the delimiters that what is absent at its end has, and the delimiter behind it."""
+def _in_place(
+    writing: Writing, plan: GroupPlan, member: Plan, element: Element, stops: Stops
+) -> tuple[str, tuple[str, str, int], str]:
+    """Returns a member's text, the room of what is absent at its end, and the delimiter behind it."""
     if isinstance(member, GroupPlan):
-        return writing.group(member, element, stops) if writing.stands(member, element) else "", "", plan.delimiter
+        text = writing.group(member, element, stops) if writing.stands(member, element) else ""
+        return text, ("", "", 0), plan.delimiter
     in_row = member.fixed and plan.separation == "variableLengthElementsDelimited"
     sized = in_row or (member.fixed and plan.observe)
     found = [writing.one(member, each, stops, sized=sized) for each in writing.occurrences(member, element)]
     if sized and not found and member.field.min_occurs:
         found = [writing.absent(member)]
-    room = ""
+    one = ""
     if not found and member.type is not None:
-        room = _room(writing.plans, plan, writing.plans.of(member.type))
-    if member.between and (member.between == plan.delimiter or not plan.suppress):
-        room += (room + member.between) * (member.field.max_occurs - max(len(found), 1))
-    return member.between.join(found), room, "" if in_row else plan.delimiter
-
-
-def _room(plans: Plans, around: GroupPlan, inner: GroupPlan) -> str:
-    """The delimiters that a group without anything in it has, where those around it are the same."""
-    if not shares_delimiter(around, inner):
-        return ""
-    types = [member.type for member in inner.members if isinstance(member, FieldPlan) and member.type is not None]
-    return inner.delimiter * (len(inner.members) - 1) + "".join(_room(plans, inner, plans.of(one)) for one in types)
+        one = delimiters_of(writing.plans, writing.plans.of(member.type), plan)
+    counted = member.between and (member.between == plan.delimiter or not plan.suppress)
+    absent = member.field.max_occurs - max(len(found), 1) if counted else 0
+    return member.between.join(found), (one, member.between, absent), "" if in_row else plan.delimiter
 
 
 def _tagged(writing: Writing, plan: GroupPlan, element: Element, stops: Stops) -> str:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from parsers.mrm.tds.message_plan import DELIMITED, FieldPlan, GroupPlan, Plan
+from parsers.mrm.tds.message_plan import DELIMITED, FieldPlan, GroupPlan, Plan, Plans
 
 if TYPE_CHECKING:
     from parsers.mrm.tds.message_plan import Stops
@@ -217,6 +217,15 @@ def shares_delimiter(around: GroupPlan, inner: GroupPlan) -> bool:
     if inner.delimiter != around.delimiter or not {inner.separation, around.separation} <= DELIMITED:
         return False
     return inner.delimiter != "" and not inner.group_indicator and not inner.group_terminator
+
+
+def delimiters_of(plans: Plans, inner: GroupPlan, *around: GroupPlan) -> str:
+    """The delimiters that a group without anything in it has, where those around it are the same."""
+    if inner in around or not shares_delimiter(around[-1], inner):
+        return ""
+    types = [member.type for member in inner.members if isinstance(member, FieldPlan) and member.type is not None]
+    within = (delimiters_of(plans, plans.of(one), *around, inner) for one in types)
+    return inner.delimiter * (len(inner.members) - 1) + "".join(within)
 
 
 def _occurrences(reading: Reading, plan: GroupPlan, member: Plan, at: int, limit: int, stops: Stops) -> int:

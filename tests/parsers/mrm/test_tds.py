@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from engine.errors import ConfigurationException
+from engine.errors import ConfigurationException, ParserException
 from engine.tree.element import Element
 from engine.tree.fresh_rows import fresh_rows
 from engine.tree.sharing import copy
 from engine.tree.step import step
-from parsers.mrm.model import Group
+from parsers.mrm.model import Definition, Field, Group, Message, MessageSet, WireFormatUse
+from parsers.mrm.tds import TaggedText
 from parsers.mrm.tds.properties import TdsFormat
 from tests.parsers.mrm.texts import ALL_DELIMITED, built, codec, complex_, group, plain, read, simple, write
 
@@ -328,3 +329,22 @@ def test_loops_in_loops_are_read_once() -> None:
         return (element.name == "loop") + sum(map(count, element))
 
     assert 40 == count(read(codec(members[0].type), text))
+
+
+def test_room_for_any_number() -> None:
+    """What may occur nearly without end has delimiters only where something stands behind it, and not all memory."""
+    own = codec(group(simple("a"), simple("b", max_occurs=2**31 - 1), simple("c"), **ALL_DELIMITED, delimiter="*"))
+    assert "1*x" == write(own, built([("a", "1"), ("b", "x")]))
+    with pytest.raises(ParserException, match="what is absent takes more than"):
+        write(own, built([("a", "1"), ("b", "x"), ("c", "z")]))
+
+
+def test_a_group_in_itself_with_its_delimiter() -> None:
+    """What is absent has delimiters down to the first group that is in itself."""
+    inner = group(simple("x"), Field("self", "G", min_occurs=0), simple("y"), **ALL_DELIMITED, delimiter="*")
+    content = group(simple("a"), Field("g", "G", min_occurs=0), simple("z"), **ALL_DELIMITED, delimiter="*")
+    messages = {"M": Message("M", content)}
+    formats = {"Text": WireFormatUse("Text", "TDS", TdsFormat())}
+    made = MessageSet("SET", formats=formats, messages=messages, types={"G": inner})
+    own = TaggedText(Definition(made, messages["M"], "Text"))
+    assert "1****9" == write(own, built([("a", "1"), ("z", "9")]))
