@@ -280,6 +280,7 @@ def _object(line: bytes, otherwise: Descriptor) -> tuple[bytes, dict[str, Any]]:
     found = json.loads(line)
     if not isinstance(found, dict):
         raise TypeError("a line holds an object with the message's body")
+    found.pop("pcf", None)  # what the body says, in words
     for name in found:
         if name in {"sequence", "lineage"}:
             raise ValueError(f"the {name} of a message follows from the place of its line: leave it out")

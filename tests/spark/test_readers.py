@@ -79,7 +79,7 @@ def test_what_a_line_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_properties_of_other_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line that `penstock get --json` has written is the same message here, whatever the types of its properties."""
     values = {"text": "r & <", "n": -3, "big": 1 << 40, "yes": True, "f": 1.5, "bytes": {"hex": "00ff"}}
-    line = json.dumps({"body": "x", "format": "MQSTR", "properties": values})
+    line = json.dumps({"body": "x", "format": "MQSTR", "properties": values, "pcf": {"Command": 1}})
     (tmp_path / "file").write_text(line, encoding="utf-8")
     ((_, body, said),) = read(tmp_path / "file", "json", 0, 1 << 20, monkeypatch)[1]
     descriptor, expected = from_line(line)
