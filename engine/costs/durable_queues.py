@@ -243,12 +243,15 @@ def reuse(folder: Path, seconds: float) -> Iterator[Measured]:
     """Persistent request and reply on one file, a browse open half of the time: its size and cost beside a new one."""
     name, data = f"{seconds:,.0f} s of request and reply on one file with a browse", folder / "USED/store/data.mdb"
     with asking(folder / "USED") as used, asking(folder / "NEW") as new:
-        sizes = [(used(part), data.stat().st_blocks)[1] for part in (seconds / 10, 0.9 * seconds)]
-        yield figure(Row(f"{name}: the file at the end beside the first tenth", 1.1), [sizes[1] / sizes[0]])
+        used(seconds / 10)
+        first = data.stat().st_blocks
+        used(0.9 * seconds)
+        grown = data.stat().st_blocks / first
+        yield figure(Row(f"{name}: the file at the end beside the first tenth", 1.1), [grown])
         turn = min(seconds / 10, 1.0)
         new(turn)
-        found = by_turns(partial(new, turn), partial(used, turn), _TURNS)
-        yield time_beside(Row(f"{name}: its cost beside that of a new file, in turn", 1.06), found[1], found[0], 1e6)
+        base, own = by_turns(partial(new, turn), partial(used, turn), _TURNS)
+        yield time_beside(Row(f"{name}: its cost beside that of a new file, in turn", 1.06), own, base, 1e6)
 
 
 @contextmanager

@@ -66,10 +66,10 @@ class Message:
         self._way = way if way is not None else [] if environment is None else [environment]
         self._local_environment = local_environment
         self._exceptions = exceptions
-        if root.__class__ is Received:
+        if type(root) is Received:  # which is quicker than isinstance
             self.came = root
             root = root.root(READ_ONLY)
-        self.root: Element = root  # type: ignore[assignment]  # mypy knows classes by isinstance, which takes longer
+        self.root: Element = root
 
     @classmethod
     def received(cls, *args: Any, **facts: Any) -> Message:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, final
 
 from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP
 from engine.errors import ParserException
@@ -81,6 +81,7 @@ class Part(Source):
         return source.every(self._top, wanted)
 
 
+@final
 class Received(Source):
     """A descriptor and a body as the source of a Root: Properties, MQMD, further headers by their formats, the body."""
 

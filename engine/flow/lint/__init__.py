@@ -71,7 +71,7 @@ def lint(
     findings = list(two_of_one_name(flows))
     for flow in flows:
         types = {use.label: known.of(flow, use) for use in flow.nodes}
-        subject = Subject(flow, types, known, labels(flow), unread.get(flow.file, ()))
+        subject = Subject(flow, _expanded(flow, subflows), types, known, labels(flow), unread.get(flow.file, ()))
         findings.extend(finding for examine in PASSES for finding in examine(subject))
     return tuple(sorted({marked(f.place, f.text, f.about, f.number, source_line(f.place)) for f in findings}))
 
@@ -130,7 +130,7 @@ def label_names(subject: Subject) -> Iterator[Finding]:
     """Names that messages are routed to and that two nodes have, those within subflows too."""
     first: dict[str, str] = {}
     own = {use.label: use for use in subject.flow.nodes}
-    for use in _expanded(subject).nodes:
+    for use in subject.expanded.nodes:
         found = subject.known.catalog.get(use.type)
         name = found and found.label_property and found.label_property.name
         for setting in use.settings:
@@ -146,12 +146,12 @@ def label_names(subject: Subject) -> Iterator[Finding]:
                         yield Finding(sub.place, text, sub.label)
 
 
-def _expanded(subject: Subject) -> Flow:
-    """Returns the flow with its subflows opened, or as it stands where they cannot be."""
+def _expanded(flow: Flow, subflows: Mapping[str, Flow]) -> Flow:
+    """Returns a flow with its subflows opened, or as it stands where they cannot be."""
     try:
-        return expand(subject.flow, subject.known.subflows)
+        return expand(flow, subflows)
     except ConfigurationException:  # which others report
-        return subject.flow
+        return flow
 
 
 def wires(subject: Subject) -> Iterator[Finding]:
@@ -216,7 +216,7 @@ def _routes_of_subflows(subject: Subject) -> Iterator[tuple[str, str]]:
     """The ways from subflows whose nodes route to labels to the flow's own Labels."""
     labels = {label for label, found in subject.types.items() if found and found.label_property}
     subs = [use.label for use in subject.flow.nodes if subflow_of(subject.flow, use, subject.known.subflows)]
-    for source, target in label_routes(_expanded(subject), subject.known.catalog) if labels and subs else ():
+    for source, target in label_routes(subject.expanded, subject.known.catalog) if labels and subs else ():
         if target in labels:
             yield from ((sub, target) for sub in subs if source.startswith(f"{sub}."))
 
@@ -234,23 +234,22 @@ def _is_start(subject: Subject, use: NodeUse) -> bool:
 
 def cycles(subject: Subject) -> Iterator[Finding]:
     """Wires that lead back to where they came from; a message would never come out."""
-    flow = _expanded(subject)
     try:
-        TopologicalSorter(followers(flow)).prepare()
+        TopologicalSorter(followers(subject.expanded)).prepare()
     except CycleError:
-        yield from _circles(subject, flow)
+        yield from _circles(subject)
 
 
-def _circles(subject: Subject, flow: Flow) -> Iterator[Finding]:
+def _circles(subject: Subject) -> Iterator[Finding]:
     import networkx  # noqa: PLC0415  # see engine.flow.definition.graph
 
-    made = graph(flow)
+    made = graph(subject.expanded)
     for together in sorted(networkx.strongly_connected_components(made), key=sorted):
         part = made.subgraph(sorted(together))
         if not part.edges:
             continue
         edges = [edge[:2] for edge in networkx.find_cycle(part, min(together))]
-        circle = [next(w for w in flow.wires if (w.source, w.target) == edge) for edge in edges]
+        circle = [next(w for w in subject.expanded.wires if (w.source, w.target) == edge) for edge in edges]
         own = [wire for wire in circle if wire.place.file == subject.flow.file]
         if own:
             text = f"the wires go in a circle: {', '.join(map(str, circle))}"

@@ -26,9 +26,13 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A flow under examination, with all that its nodes turn out to be, and the wires that could not be read."""
+    """A flow under examination, with all that its nodes turn out to be, and the wires that could not be read.
+
+    `expanded` is the flow with its subflows opened, or as it stands where they cannot be.
+    """
 
     flow: Flow
+    expanded: Flow
     types: Mapping[str, NodeType | None]
     known: Types
     labels: Names

@@ -14,7 +14,8 @@ from engine.mq.mqsc.reading import Parameter
 from engine.mq.security.authorities import TYPE_OF_KIND
 
 _NOWHERE: Final = "takes no value; leave the parentheses out"
-_DEFAULTS: Final = {  # the objects that have the values of what a definition does not name, once someone defines them
+_FOLLOWED: Final = ("QLOCAL", "QALIAS")  # kinds of which the default object, once there is one, is followed
+_DEFAULTS: Final = {  # the objects that in MQ have the values of what a definition does not name
     "QLOCAL": "SYSTEM.DEFAULT.LOCAL.QUEUE",
     "QALIAS": "SYSTEM.DEFAULT.ALIAS.QUEUE",
     "TOPIC": "SYSTEM.DEFAULT.TOPIC",
@@ -55,7 +56,7 @@ def define(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Para
                 like = name_of(parameter, kind)
             case _:
                 given.append(parameter)
-    if not like and kind.kind in {"QLOCAL", "QALIAS"} and name != _DEFAULTS[kind.kind]:
+    if not like and kind.kind in _FOLLOWED and name != _DEFAULTS[kind.kind]:
         like = _DEFAULTS[kind.kind]
     attributes = {**(_like(objects, kind, like) if like else {}), **settings(kind, _without_own_name(objects, given))}
     objects.define(kind.kind, name, attributes, replace=replace)
@@ -90,7 +91,7 @@ def alter(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Param
     _check_once(rest)
     given = _without_own_name(objects, [parameter for parameter in rest if not _is_force(parameter)])
     values = settings(kind, given)
-    if name and name == _DEFAULTS[kind.kind] and not objects.display(kind.kind, name):
+    if kind.kind in _FOLLOWED and name == _DEFAULTS[kind.kind] and not objects.display(kind.kind, name):
         objects.define(kind.kind, name, values)
     else:
         objects.alter(kind.kind, name, values)

@@ -153,7 +153,8 @@ def _parameters(text: str, pieces: _Pieces, start: int) -> Iterator[Parameter]:
 
 
 def _after(separation: re.Pattern[str], text: str, at: int) -> int:
-    return separation.match(text, at).end()  # type: ignore[union-attr] # which may be empty
+    found = separation.match(text, at)
+    return found.end() if found else at
 
 
 def _values(text: str, at: int, word: str) -> tuple[tuple[Value, ...], int]:

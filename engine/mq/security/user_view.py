@@ -172,9 +172,11 @@ class Guarded(Publisher):
 
     def forget_retained(self, topic: str, point: str = "") -> bool:
         """Removes what is retained on a topic, or on those that fit its wildcards, if that is allowed for each."""
-        for found in retained_fitting(self._manager, topic, point):
-            self._rights.check_topic(found, CLR | PUB)
-        return self._manager.forget_retained(topic, point)
+        found = list(retained_fitting(self._manager, topic, point))
+        for one in found:
+            self._rights.check_topic(one, CLR | PUB)
+        removed = [self._manager.forget_retained(one, point) for one in found]  # and nothing that came since
+        return any(removed)
 
     def depth(self, queue: str) -> int:
         """Returns how many messages can be got from a queue now."""

@@ -149,7 +149,7 @@ def renamings(top: DataItem, entries: list[Entry], findings: Findings) -> tuple[
 _CICS: Final = "EIBCALEN"  # the length of a communication area, which CICS itself describes
 
 
-def with_counters(top: DataItem, findings: Findings, known: Container[str] = ()) -> DataItem:
+def with_counters(top: DataItem, findings: Findings, known: Container[str]) -> DataItem:
     """The item with the counter of each of its tables beside it; `known` are the names in all records."""
     if not any(item.occurs is not None and item.occurs.depending for item in top.walk()):
         return top

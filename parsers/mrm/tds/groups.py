@@ -27,8 +27,8 @@ def tagged(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops)
     while at < limit and not text.startswith(outer, at, limit):
         end = _tagged_one(reading, plan, at, limit, stops, marks)
         if end is None:  # the delimiter and what follows it are of the group around
-            reading.counts = around
-            return behind
+            at = behind
+            break
         at = behind = end
         if delimiter:
             if not text.startswith(delimiter, at, limit):
